@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from osbctl.errors import OsbctlError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from osbctl.paths import Path
     from osbctl.platforms import Platform
@@ -75,8 +75,8 @@ class Fix(NamedTuple):
         }[self.action]
 
 
-MAX_OTHER_LOCATIONS = 10
-"""Maximum number of further places of a finding that are located: a group may have thousands."""
+MAX_LOCATED = 1_000
+"""Maximum number of places of a finding that are located: a group may have tens of thousands."""
 
 
 class Finding(NamedTuple):
@@ -87,9 +87,8 @@ class Finding(NamedTuple):
     over time, within its source; empty if rule and path do. `fixes` are edits of `osbctl fix`; empty if the author must
     decide.
     `related_path` is the path of another place, whose line a report adds to the message. `group_summary` follows a
-    number where findings of one cause are grouped; empty if each is reported alone. `other_paths` are the paths of the
-    other findings in the group, `other_identities` their identities, `other_locations` the locations of the first of
-    them, each once.
+    number where findings of one cause are grouped; empty if each is reported alone. `members` are all findings of such
+    a group, or those that aliases repeat, as they were alone; the first of them have locations. Empty without a group.
     """
 
     rule: str
@@ -104,9 +103,25 @@ class Finding(NamedTuple):
     refused_by: tuple[Platform, ...] = ()
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
-    other_paths: tuple[Path, ...] = ()
-    other_locations: tuple[Location, ...] = ()
-    other_identities: tuple[str, ...] = ()
+    members: tuple[Finding, ...] = ()
+
+    @property
+    def other_paths(self) -> tuple[Path, ...]:
+        """The paths of the members after the first."""
+        return tuple(member.path for member in self.members[1:])
+
+    def at_each_place(self) -> tuple[Finding, ...]:
+        """The finding of each located place of a group, with its own message; the finding itself for a single place."""
+        by_location: dict[Location | None, list[Finding]] = {}
+        for member in self.members:
+            by_location.setdefault(member.location, []).append(member)
+        by_location.pop(None, None)
+        if len(by_location) < 2:
+            return (self,)
+        return tuple(
+            members[0]._replace(fixes=fixes_of(members), members=tuple(members) if len(members) > 1 else ())
+            for members in by_location.values()
+        )
 
     @property
     def refused_by_text(self) -> str:
@@ -119,7 +134,10 @@ class Finding(NamedTuple):
 
     def of_platforms(self, platforms: Collection[Platform]) -> Self:
         """The finding without the names of other platforms that refuse the catalog because of it."""
-        return self._replace(refused_by=tuple(platform for platform in self.refused_by if platform in platforms))
+        return self._replace(
+            refused_by=tuple(platform for platform in self.refused_by if platform in platforms),
+            members=tuple(member.of_platforms(platforms) for member in self.members),
+        )
 
     @property
     def redacted(self) -> Self:
@@ -127,7 +145,20 @@ class Finding(NamedTuple):
         from osbctl.redaction import redact_text  # commands without findings load this module, too
 
         texts = tuple(map(redact_text, self.platform_messages))
-        return self._replace(message=redact_text(self.message), hint=redact_text(self.hint), platform_messages=texts)
+        members = tuple(member.redacted for member in self.members)
+        return self._replace(
+            message=redact_text(self.message), hint=redact_text(self.hint), platform_messages=texts, members=members
+        )
+
+
+def each_place(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings, each place of a group apart."""
+    return [place for finding in findings for place in finding.at_each_place()]
+
+
+def fixes_of(findings: Iterable[Finding]) -> tuple[Fix, ...]:
+    """The fixes of all findings."""
+    return tuple(fix for finding in findings for fix in finding.fixes)
 
 
 class DocumentError(OsbctlError):

@@ -17,7 +17,7 @@ from osbctl.cli.searched import find_named_catalogs
 from osbctl.containment import run_contained, run_on_each
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding
-from osbctl.text import AnsiStyle, escape_ci_commands, escape_line, plural
+from osbctl.text import AnsiStyle, escape_ci_commands, escape_line
 
 if TYPE_CHECKING:
     from osbctl.tasks.fix import FixResult
@@ -116,9 +116,12 @@ def _result_notes(result: FixResult, verb: str, unfixable: Iterable[tuple[Findin
 
 
 def _describe_fixes(finding: Finding) -> str:
-    """The fixes of a finding in words, with their number if there are several."""
+    """The fixes of a finding in words, with the places of a group after the first."""
+    from osbctl.reports.text_report import format_other_places
+
     texts = list(dict.fromkeys(map(str, finding.fixes)))
-    where = f" ({plural(len(finding.fixes), 'place')})" if len(finding.fixes) > 1 else ""
+    others = format_other_places(finding)
+    where = f" (also at {others})" if others else ""
     return f"{'; '.join(texts[:3])}{'; …' if len(texts) > 3 else ''}{where}"
 
 

@@ -52,8 +52,7 @@ class ActionBuilder:
     def _quick_fix_actions(self, file: TextDocument, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
         for finding in add_schema_draft_fixes(islice(findings, MAX_FINDINGS), self.document):
             # One action for each fix, but for all at once where one text stands for several values.
-            is_one = finding.fixes and finding.other_paths and not finding.group_summary
-            for fixes in [finding.fixes] if is_one else [(fix,) for fix in finding.fixes]:
+            for fixes in [finding.fixes] if finding.members and finding.fixes else [(fix,) for fix in finding.fixes]:
                 yield from self._quick_fix_action(file, finding, fixes, _fix_title(fixes[0]), preferred=fixes[0].safe)
             if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())

@@ -17,7 +17,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from osbctl.editor.analysis import Analysis, analyse_source, find_source
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.files import read_bounded
-from osbctl.findings import Finding
+from osbctl.findings import Finding, each_place
 from osbctl.sources.limits import MAX_BYTES
 from osbctl.sources.variables import VariablesOf, no_variables
 
@@ -92,8 +92,8 @@ class OpenFiles:
         return path, None, None
 
     def findings_in(self, path: str, analysis: Analysis | None) -> Iterator[Finding]:
-        """The findings whose location is in one file."""
-        for finding in analysis.findings if analysis else ():
+        """The findings at each place in one file."""
+        for finding in each_place(analysis.findings) if analysis else ():
             if finding.location and self.resolve_path(finding.location.source) == path:
                 yield finding
 
@@ -156,7 +156,7 @@ class OpenFiles:
     def _show_findings(self, source_name: str, source: AnalysedSource, unsaved: dict[str, str]) -> None:
         """Show the findings of a source in its files, and none in those that have none now; one is in `unsaved`."""
         found: dict[str, list[Finding]] = {path: [] for path in unsaved}
-        for finding in source.analysis.findings if source.analysis else ():
+        for finding in each_place(source.analysis.findings) if source.analysis else ():
             path = self.resolve_path(finding.location.source) if finding.location else min(unsaved)
             found.setdefault(path, []).append(finding)
         for path in source.shown | found.keys():

@@ -115,10 +115,10 @@ def make_diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     """A finding as an editor shows it; one without a location is at the first character of the file."""
     start, end = file.extent(finding.location) if finding.location else (0, 0)
     lines = [escape_line(finding.message)]
-    if finding.hint:
-        lines.append(f"hint: {escape_line(finding.hint)}")
     if finding.refused_by_text:
         lines.append(finding.refused_by_text)
+    if finding.hint:
+        lines.append(f"hint: {escape_line(finding.hint)}")
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.documentation_url) if rule and rule.documentation_url else None,

@@ -1,7 +1,7 @@
 """One pass of fixes over a source: the edits of its files, and the catalog expected after them."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,6 +22,18 @@ SHARED = "the same text is used elsewhere, too"
 OTHER_FIX = "another fix is in the way"
 
 MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
+
+
+def narrow_to_fixes(finding: Finding, fixes: Sequence[Fix]) -> Finding:
+    """The finding with these of its fixes; of a group, the members that they are for."""
+    ids = set(map(id, fixes))
+    meant = [member for member in finding.members if not ids.isdisjoint(map(id, member.fixes))]
+    if len(meant) == 1:
+        return meant[0]._replace(fixes=tuple(fixes))
+    if not meant or len(meant) == len(finding.members):
+        return finding._replace(fixes=tuple(fixes))
+    message = f"{len(meant):,} {finding.group_summary}" if finding.group_summary else finding.message
+    return meant[0]._replace(message=message, fixes=tuple(fixes), members=tuple(meant))
 
 
 def unique_findings(fixes: Iterable[FindingFix]) -> list[Finding]:
@@ -109,7 +121,7 @@ class Pass:
         made: dict[int, tuple[Finding, list[Fix]]] = {}
         for finding, fix in chain(*self.fixes_by_edit.values()):
             made.setdefault(id(finding), (finding, []))[1].append(fix)
-        return [finding._replace(fixes=tuple(fixes)) for finding, fixes in made.values()]
+        return [narrow_to_fixes(finding, fixes) for finding, fixes in made.values()]
 
     def changes_only_catalog(self) -> bool:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""

@@ -3,7 +3,7 @@
 The runner requires escapes for `%`, CR and LF, and in properties for `:` and `,`.
 """
 
-from osbctl.findings import Severity
+from osbctl.findings import Severity, each_place
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import one_line_message, relative_path
 from osbctl.text import escape_line
@@ -14,9 +14,9 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 
 def render(report: Report) -> str:
-    """Render a command for each finding, then a line with the verdicts of each document."""
+    """Render a command for each place of each finding, then a line with the verdicts of each document."""
     lines = []
-    for finding in report.findings():
+    for finding in each_place(report.findings()):
         properties = {"title": f"osbctl {finding.rule}"}
         if place := finding.location:
             file = relative_path(place.source, report.root)

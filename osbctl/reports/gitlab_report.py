@@ -1,6 +1,6 @@
 """Format `gitlab`: a Code Quality report, a JSON array with every field that GitLab requires."""
 
-from osbctl.findings import Severity
+from osbctl.findings import Severity, each_place
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import compute_fingerprints, relative_path
 from osbctl.text import json_text
@@ -21,6 +21,6 @@ def render(report: Report) -> str:
                 "lines": {"begin": finding.location.line if finding.location else 1},
             },
         }
-        for finding, fingerprint in compute_fingerprints(report.findings(), report.root)
+        for finding, fingerprint in compute_fingerprints(each_place(report.findings()), report.root)
     ]
     return json_text(issues)

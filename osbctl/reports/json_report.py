@@ -40,6 +40,7 @@ def render(report: Report) -> str:
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    places = finding.at_each_place()
     return {
         "rule": finding.rule,
         "severity": finding.severity.value,
@@ -50,4 +51,13 @@ def _finding_as_json(finding: Finding) -> dict[str, Any]:
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
         "hint": finding.hint,
+        **({"places": [_place_as_json(place) for place in places]} if len(places) > 1 else {}),
+    }
+
+
+def _place_as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "message": finding.message,
+        "path": pointer(finding.path),
+        "location": location_as_json(finding.location),
     }

@@ -1,4 +1,4 @@
-"""Format `junit`: JUnit XML for Jenkins and GitLab, with a suite per document and a case per finding.
+"""Format `junit`: JUnit XML for Jenkins and GitLab, with a suite per document and a case per place of a finding.
 
 Jenkins' schema (junit-10.xsd of its xUnit plugin) has no file or line of a case, so names contain both. GitLab
 shows the text of a failure, Jenkins its `message`.
@@ -10,7 +10,7 @@ visible in a successful run.
 from collections.abc import Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from osbctl.findings import ValidationResult
+from osbctl.findings import ValidationResult, each_place
 from osbctl.reports import Report
 from osbctl.reports.format_helpers import one_line_message
 from osbctl.text import escape_line
@@ -25,13 +25,14 @@ def render(report: Report) -> str:
 
 
 def _suite_lines(result: ValidationResult, report: Report) -> Iterator[str]:
-    failures = sum(report.is_failure(result, finding) for finding in result.findings)
-    skipped = len(result.findings) - failures
-    tests = max(len(result.findings), 1)
+    findings = each_place(result.findings)
+    failures = sum(report.is_failure(result, finding) for finding in findings)
+    skipped = len(findings) - failures
+    tests = max(len(findings), 1)
     name = quoteattr(escape_line(result.name))
     counts = f'tests="{tests}" failures="{failures}" errors="0" skipped="{skipped}"'
     yield f'  <testsuite name={name} {counts} time="0">'
-    for finding in result.findings:
+    for finding in findings:
         where = escape_line(str(finding.location or ""))
         file = quoteattr(escape_line(report.source_name(finding)))
         yield f'    <testcase name={quoteattr(f"{finding.rule} {where}".strip())} classname={file} time="0">'

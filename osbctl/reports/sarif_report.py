@@ -75,8 +75,8 @@ def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int],
     if place := finding.location:
         logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
         result["locations"] = [{**_location_as_sarif(place, root), "logicalLocations": [logical]}]
-    if finding.other_locations:
-        result["relatedLocations"] = [_location_as_sarif(place, root) for place in finding.other_locations]
+    if others := [other.location for other in finding.at_each_place()[1:] if other.location]:
+        result["relatedLocations"] = [_location_as_sarif(place, root) for place in others]
     if finding.refused_by:
         result["properties"] = {"refusedBy": [platform.value for platform in finding.refused_by]}
     return result

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.findings import MAX_LOCATED, Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_path, mask_secrets
@@ -17,6 +17,7 @@ _NOT_ACCEPTED = {
     VerdictKind.UNCLEAR: "unclear on",
 }
 
+_MAX_OTHER_PLACES = 10
 _MAX_RULES = 4
 """Maximum number of rules listed after a refusing verdict."""
 _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
@@ -69,8 +70,8 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
 
 
 def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
-    if finding.location and finding.other_locations:
-        yield f"    also at {_format_other_places(finding, finding.location)}"
+    if places := format_other_places(finding):
+        yield f"    also at {places}"
     if finding.refused_by_text:
         yield f"    {finding.refused_by_text}"
     for message in finding.platform_messages:
@@ -82,12 +83,13 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     yield ""
 
 
-def _format_other_places(finding: Finding, first: Location) -> str:
-    """The located places of the group as `line:column`, with the source where it is not that of the `first`."""
-    same_source = f"{first.source}:"
-    places = [escape_line(str(place).removeprefix(same_source)) for place in finding.other_locations]
-    more = len(finding.other_paths[MAX_OTHER_LOCATIONS:])
-    return ", ".join(places) + (f" and {more:,} more" if more else "")
+def format_other_places(finding: Finding) -> str:
+    """The other places of a group as `line:column`, with the source where it is not that of the first; at most ten."""
+    _, *others = finding.at_each_place()
+    same_source = f"{finding.location.source}:" if finding.location else ""
+    places = [escape_line(str(other.location).removeprefix(same_source)) for other in others]
+    more = len(places[_MAX_OTHER_PLACES:]) + len(finding.members[MAX_LOCATED:])
+    return ", ".join(places[:_MAX_OTHER_PLACES]) + (f" and {more:,} more" if more else "")
 
 
 def _finding_headline(finding: Finding, paint: AnsiStyle, show_fix: bool = False) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
-from osbctl.findings import ValidationResult
+from osbctl.findings import Finding, ValidationResult
 from osbctl.reports.format_helpers import relative_path
 from osbctl.text import fingerprint
 
@@ -27,7 +27,7 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
             "rule": finding.rule,
             "source": _relative_source(file, result.name),
             "message": finding.message,
-            "fingerprints": [fingerprint(identity) for identity in (finding.identity, *finding.other_identities)],
+            "fingerprints": [fingerprint(identity) for identity in _identities(finding)],
         }
         for result in results
         if result.data is not None
@@ -36,6 +36,10 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     write_file(file, f"{text}\n".encode("utf-8", "replace"))
     return len(entries)
+
+
+def _identities(finding: Finding) -> list[str]:
+    return [one.identity for one in finding.members or (finding,)]
 
 
 class Baseline:

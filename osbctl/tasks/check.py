@@ -2,7 +2,7 @@
 
 from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
-from osbctl.findings import DocumentError, ValidationResult, Verdict
+from osbctl.findings import DocumentError, Finding, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
@@ -42,21 +42,21 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
 def _redact_password(result: ValidationResult, connection: ConnectionOptions) -> ValidationResult:
     """The result for a catalog that contains the password, which its findings and verdicts may quote."""
     redact = connection.redact_credentials
-    findings = tuple(
-        finding._replace(
+
+    def redact_finding(finding: Finding) -> Finding:
+        return finding._replace(
             message=redact(finding.message),
             hint=redact(finding.hint),
             path=tuple(redact(step) if isinstance(step, str) else step for step in finding.path),
-            other_paths=(),
+            members=tuple(map(redact_finding, finding.members)),
             platform_messages=tuple(map(redact, finding.platform_messages)),
         )
-        for finding in result.findings
-    )
+
     verdicts = {
         platform: verdict._replace(messages=tuple(map(redact, verdict.messages)), why=redact(verdict.why))
         for platform, verdict in result.verdicts.items()
     }
-    return result._replace(findings=findings, verdicts=verdicts)
+    return result._replace(findings=tuple(map(redact_finding, result.findings)), verdicts=verdicts)
 
 
 def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions, limits: Limits) -> ValidationResult:

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.files import write_file
-from osbctl.findings import Finding, Fix
+from osbctl.findings import Finding, Fix, fixes_of
 from osbctl.fixes.edits import Edit, offset_before
-from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_fix, unique_findings
+from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_fix, narrow_to_fixes, unique_findings
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream
@@ -129,9 +129,10 @@ def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> t
     """The findings with all their fixes: those of the rules, and of schemas whose draft is not accepted."""
     completed = []
     for finding in findings:
-        paths = (finding.path, *finding.other_paths)
-        made = (find_draft_fix(finding._replace(path=path), document.data) for path in paths)
-        completed.append(finding._replace(fixes=tuple(filter(None, made)) or finding.fixes))
+        members = add_schema_draft_fixes(finding.members, document)
+        made = [] if members else [find_draft_fix(finding, document.data)]
+        fixes = fixes_of(members) or tuple(filter(None, made)) or finding.fixes
+        completed.append(finding._replace(members=members, fixes=fixes))
     return tuple(completed)
 
 
@@ -204,7 +205,8 @@ def _locate_before(
     """The findings of a pass with locations in the files `before` the `earlier` passes, by the edits of these."""
     lines: dict[str, Lines] = {}
     for finding in findings:
-        location = finding.location
+        members = tuple(_locate_before(finding.members, step, earlier, before))
+        finding, location = finding._replace(members=members), finding.location
         edits = [by_file[location.source] for by_file in earlier if location and location.source in by_file]
         if location is None or not edits:
             yield finding
@@ -244,8 +246,11 @@ def _find_possible_fixes(
 def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     step.make_edits(wanted)
+    fixes: dict[int, list[Fix]] = {}
+    for finding, fix in wanted:
+        fixes.setdefault(id(finding), []).append(fix)
     for finding in unique_findings(wanted):
-        yield finding, step.obstacles.get(id(finding), SHARED)
+        yield narrow_to_fixes(finding, fixes[id(finding)]), step.obstacles.get(id(finding), SHARED)
 
 
 def _find_working_pass(

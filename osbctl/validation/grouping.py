@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from osbctl.findings import MAX_OTHER_LOCATIONS, Finding, Location
+from osbctl.findings import MAX_LOCATED, Finding, Location, fixes_of
 from osbctl.paths import JsonValue, Path, get_at, pointer
 from osbctl.platforms.golang import fold_case
 from osbctl.sources.document import Document
@@ -68,17 +68,13 @@ def group_findings(findings: list[Finding]) -> list[Finding]:
 
 
 def _merge_group(group: list[Finding], message: str) -> Finding:
-    """The first finding, with the paths of the others, and the fixes and platform messages of all."""
-    first = group[0]
+    """The first finding, with all as its members, and the fixes and platform messages of all."""
     if len(group) == 1:
-        return first
-    other_paths = (path for finding in group[1:] for path in (finding.path, *finding.other_paths))
-    other_identities = (each for finding in group[1:] for each in (finding.identity, *finding.other_identities))
-    return first._replace(
+        return group[0]
+    return group[0]._replace(
         message=message,
-        other_paths=(*first.other_paths, *other_paths),
-        other_identities=(*first.other_identities, *other_identities),
-        fixes=tuple(fix for finding in group for fix in finding.fixes),
+        members=tuple(member for finding in group for member in finding.members or (finding,)),
+        fixes=fixes_of(group),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
         platform_messages=tuple(dict.fromkeys(text for finding in group for text in finding.platform_messages)),
     )
@@ -89,8 +85,9 @@ def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding
     paths = {
         path
         for finding in findings
-        if finding.location is None
-        for path in (finding.path, finding.related_path, *finding.other_paths[:MAX_OTHER_LOCATIONS])
+        for one in (finding, *finding.members[:MAX_LOCATED])
+        if one.location is None
+        for path in (one.path, one.related_path)
         if path is not None
     }
     locations = document.locate(paths) if paths else {}
@@ -112,8 +109,10 @@ def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
 def _set_location(finding: Finding, locations: Mapping[Path, Location]) -> Finding:
     """The finding with its locations, and with the line of the earlier place in its message."""
     own = locations[finding.path]
-    others = dict.fromkeys(locations[path] for path in finding.other_paths[:MAX_OTHER_LOCATIONS])
-    finding = finding._replace(location=own, other_locations=tuple(place for place in others if place != own))
+    located = [
+        member if member.location else _set_location(member, locations) for member in finding.members[:MAX_LOCATED]
+    ]
+    finding = finding._replace(location=own, members=(*located, *finding.members[MAX_LOCATED:]))
     if finding.related_path is None:
         return finding
     related = locations[finding.related_path]

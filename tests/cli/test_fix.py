@@ -225,3 +225,17 @@ def test_it_says_what_it_does(file: Path) -> None:
     assert "would fix: make a list of `bullets` [metadata-type]\n" in done.stderr
     command = ["git", "apply", "-p0", "--unsafe-paths", "--check"]
     subprocess.run(command, input=done.stdout.encode(), cwd="/", check=True)
+
+
+def test_a_group_that_is_fixed_in_part_names_the_edited_places(tmp_path: Path) -> None:
+    """Neither the alias, whose text is elsewhere, nor the number of all plans is said of the edit."""
+    plan = "      - {{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{0}, name: p{0}, description: P{0}.}}\n"
+    head = "services:\n  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B0\n    name: db\n    description: D.\n    bindable: true\n"
+    text = "x: &x " + plan.format(1).strip(" -") + head + "    plans:\n      - *x\n" + plan.format(2) + plan.format(3)
+    (tmp_path / "c.yaml").write_text(text)
+    said = osbctl("fix", "--unsafe", "--check", "c.yaml", cwd=tmp_path, code=1).stderr
+    assert "c.yaml:9:9: would fix: set `free: true` (also at 10:9) [default-implicit]" in said
+    assert "c.yaml:8:9: not fixed: plan 'p1' does not set `free`" in said
+    (tmp_path / "c.yaml").write_text(text.replace(plan.format(3), ""))
+    said = osbctl("fix", "--unsafe", "--check", "c.yaml", cwd=tmp_path, code=1).stderr
+    assert "c.yaml:9:9: would fix: set `free: true` [default-implicit]" in said

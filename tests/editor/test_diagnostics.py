@@ -51,11 +51,11 @@ def place(position: types.Position) -> tuple[int, int]:
 
 
 def said(report: str) -> dict[str, list[tuple[Any, ...]]]:
-    """The findings of a JSON report by file, as `shown` has them."""
+    """The findings of a JSON report at each of their places, by file, as `shown` has them."""
     by_file: dict[str, list[tuple[Any, ...]]] = {}
     for source in json.loads(report)["documents"]:
         by_file.setdefault(source["name"], [])
-        for one in source["findings"]:
+        for one in [{**found, **place} for found in source["findings"] for place in found.get("places", [found])]:
             at = one["location"]
             line = re.split("\r\n?|\n", Path(at["source"]).read_bytes().decode("utf-8-sig"))[at["line"] - 1]
             character = len(line[: at["column"] - 1].encode("utf-16-le")) // 2

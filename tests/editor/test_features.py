@@ -309,3 +309,39 @@ def test_the_outline_stays_while_a_text_cannot_be_read(tmp_path: Path) -> None:
         assert await editor.client.text_document_document_symbol_async(params) == first != []
 
     in_editor(look)
+
+
+PLANS = """\
+services:
+  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B0
+    name: db
+    description: D.
+    bindable: "yes"
+    plans:
+      - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B1, name: small, description: S.}
+      - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B2, name: large, description: L.}
+"""
+
+
+def test_each_place_of_a_group_is_marked_with_its_own_fix(tmp_path: Path) -> None:
+    file = tmp_path / "catalog.yaml"
+
+    async def look(editor: Editor) -> list[types.Diagnostic]:
+        return await editor.heard(editor.open(file, PLANS))
+
+    told = {one.range.start.line: one.message for one in in_editor(look) if one.code == "default-implicit"}
+    assert [(line, message.split()[1]) for line, message in sorted(told.items())] == [(6, "'small'"), (7, "'large'")]
+    title = "Set free to true (platforms may behave differently)"
+    assert carried_out(file, PLANS, actions(file, PLANS, 7)[title]).count("free: true") == 1
+    assert "large, free: true" in carried_out(file, PLANS, actions(file, PLANS, 7)[title])
+    assert "small, free: true" in carried_out(file, PLANS, actions(file, PLANS, 6)[title])
+
+
+def test_a_diagnostic_says_who_refuses_before_what_to_do(tmp_path: Path) -> None:
+    async def look(editor: Editor) -> list[types.Diagnostic]:
+        return await editor.heard(editor.open(tmp_path / "catalog.yaml", PLANS))
+
+    (message,) = (one.message for one in in_editor(look) if one.code == "schema-type")
+    _, second, third = message.splitlines()
+    assert second == "refused by every platform"
+    assert third.startswith("hint: ")

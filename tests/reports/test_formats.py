@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from xml.etree import ElementTree
 
 import pytest
@@ -140,7 +141,8 @@ def test_gitlab_has_every_field(severity: Severity, shown: str) -> None:
 
 
 def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
-    ended = FINDING._replace(location=FINDING.location._replace(end=20), other_locations=(Location("b.yaml", 3, 5),))
+    ended = FINDING._replace(location=FINDING.location._replace(end=20))
+    ended = ended._replace(members=(ended, FINDING._replace(location=Location("b.yaml", 3, 5))))
     (run,) = checked_sarif(render(report(FINDING, ended, without_place()), Format.SARIF))["runs"]
     assert run["columnKind"] == "unicodeCodePoints"
     first, second, third = run["results"]
@@ -152,6 +154,36 @@ def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
     assert second["relatedLocations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "b.yaml"}
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
     assert "locations" not in third
+
+
+def group() -> Finding:
+    """A finding for three places, of which an alias repeats the first."""
+    one, two = (FINDING._replace(message=f"m{line}", identity=f"i{line}", location=Location("c.yaml", line, 5)) for line in (3, 9))  # fmt: skip
+    return one._replace(message="3 places", members=(one, one._replace(path=("x",)), two))
+
+
+@pytest.mark.parametrize(
+    ("format", "find"),
+    [
+        (Format.GITHUB, lambda text: re.findall(r"::error file=c.yaml,line=(\d+),col=5,.*::(m\d)", text)),
+        (Format.JUNIT, lambda text: re.findall(r'c\.yaml:(\d+):5".*\n *<failure message="error: (m\d)', text)),
+        (Format.GITLAB, lambda text: [(str(i["location"]["lines"]["begin"]), i["description"]) for i in json.loads(text)]),
+        (
+            Format.JSON,
+            lambda text: [
+                (str(place["location"]["line"]), place["message"])
+                for place in checked_json(text, "report-1")["documents"][0]["findings"][0]["places"]
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_each_place_of_a_group_is_marked(format: Format, find: Callable[[str], list[tuple[str, str]]]) -> None:
+    text = render(report(group()), format)
+    assert find(text) == [("3", "m3"), ("9", "m9")]
+    if format is Format.GITLAB:
+        alone = json.loads(render(report(group().members[2]), format))
+        assert [issue["fingerprint"] for issue in json.loads(text)][1] == alone[0]["fingerprint"]
+    assert format is not Format.JUNIT or 'tests="2" failures="2"' in text
 
 
 def without_place() -> Finding:

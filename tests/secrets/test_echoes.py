@@ -119,12 +119,19 @@ PLACES: dict[str, Callable[[str], bytes]] = {
     "catalog": lambda t: ok(json.dumps(catalog(description=f"Log in with {t}."))),
     "catalog without escapes": lambda t: ok(json.dumps(catalog(description=t), ensure_ascii=False)),
     "name": lambda t: ok(json.dumps(catalog(name=t, tags=t, bindable=t))),
+    "names of two plans": lambda t: ok(json.dumps(catalog(plans=[plan_without_free(t, n) for n in (1, 2)]))),
     "key": lambda t: ok(json.dumps(catalog(**{t: 1, "metadata": {t: 1}}))),
     "values of a wrong type": lambda t: ok(json.dumps({**catalog(plans=t, metadata=[t]), "services ": t})),
     "parameters": lambda t: ok(json.dumps(catalog(plans=[{**offering(1)["plans"][0], "schemas": wrong_schema(t)}]))),
     "no catalog": lambda t: ok(json.dumps({"error": t})),
     "list": lambda t: ok(json.dumps([t])),
 }
+
+
+def plan_without_free(text: str, number: int) -> dict[str, Any]:
+    plan = {**offering(number)["plans"][0], "name": f"{text} {number}"}
+    del plan["free"]
+    return plan
 
 
 def wrong_schema(text: str) -> dict[str, Any]:
@@ -307,6 +314,11 @@ def test_no_command_shows_a_password_in_any_form(name: str, form: str, tmp_path:
 def test_check_shows_no_half_of_a_password_in_a_doubled_key(password: str, tmp_path: Path) -> None:
     places = ("doubled key", "doubled key as written", "value of a doubled key", "broken string")
     check_echoes(password, [("check URL -f text", place, "first half") for place in places], tmp_path)
+
+
+@pytest.mark.parametrize("format", Format)
+def test_no_place_of_a_group_shows_a_password(format: Format, tmp_path: Path) -> None:
+    check_echoes(PASSWORDS[0], [(f"check URL -f {format}", "names of two plans", "plain")], tmp_path)
 
 
 def check_echoes(password: str, cases: list[tuple[str, str, str]], tmp_path: Path) -> None:

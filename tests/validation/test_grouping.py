@@ -49,7 +49,8 @@ def test_a_report_names_the_first_ten_other_places_of_a_group() -> None:
     shared = [plan_line(n, f", free: true, metadata: {{bullets: {b}}}") for n, b in ((1, "&b [{}, {}]"), (2, "*b"))]
     (finding,) = validate_plans("".join(shared))
     assert len(finding.other_paths) == 3
-    assert [place.line for place in finding.other_locations] == [7]  # an alias has no place of its own
+    places = [place.location for place in finding.at_each_place()]
+    assert [place.line for place in places if place] == [7, 7]  # an alias has no place of its own
 
 
 def test_places_in_other_files_are_named_with_the_file(tmp_path: Path) -> None:
@@ -132,6 +133,38 @@ def test_the_digits_of_a_guid_are_as_unique_as_a_guid() -> None:
     )
     assert validate_plans(plans) == []
     assert [finding.rule for finding in validate_plans(plans.replace("6C3B", "6C3"))] == ["id-not-guid"]
+
+
+def test_each_place_of_a_group_has_its_message_and_its_fix() -> None:
+    (finding,) = validate_plans(plan_line(1) + plan_line(2, ", free: true") + plan_line(3))
+    first, second = finding.at_each_place()
+    assert [first.message.split()[1], second.message.split()[1]] == ["'p1'", "'p3'"]
+    assert [(place.path, place.location and place.location.line) for place in (first, second)] == [
+        (("services", 0, "plans", 0), 7),
+        (("services", 0, "plans", 2), 9),
+    ]
+    assert [fix.path[3] for fix in (*first.fixes, *second.fixes)] == [0, 2]
+    assert first.identity == finding.identity != second.identity
+    assert first.at_each_place() == (first,)
+
+
+def test_an_alias_is_one_place_with_all_fixes() -> None:
+    both = [plan_line(n, f", free: true, metadata: {{bullets: {b}}}") for n, b in ((1, "&b [{}, {}]"), (2, "*b"))]
+    (finding,) = validate_plans("".join(both))
+    assert [len(place.members) for place in finding.at_each_place()] == [2, 2]
+
+
+def test_of_very_many_places_the_first_thousand_are_marked() -> None:
+    found = validate_plans("".join(map(plan_line, range(1_003))))
+    (finding,) = (finding for finding in found if finding.rule == "default-implicit")
+    assert len(finding.at_each_place()) == 1_000
+    assert " and 992 more" in format_findings([finding])
+
+
+def test_the_secrets_of_each_place_are_redacted() -> None:
+    (finding,) = validate_plans(plan_line(1) + plan_line(2))
+    told = finding._replace(members=tuple(one._replace(message="https://u:hunter2@x/") for one in finding.members))
+    assert "hunter2" not in repr(told.redacted)
 
 
 def test_the_fingerprint_of_a_group_is_that_of_its_first_place() -> None:

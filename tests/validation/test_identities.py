@@ -23,7 +23,7 @@ OTHER = {**SERVICE, "id": "E2A7B9C4-6D13-4F58-8B0A-1C9D3E5F7A26", "name": "anoth
 
 def identities(data: Any) -> Counter[str]:
     findings = validated(data, platforms=frozenset(Platform)).findings
-    return Counter(each for finding in findings for each in (finding.identity, *finding.other_identities))
+    return Counter(each for finding in findings for each in [one.identity for one in finding.members or (finding,)])
 
 
 def with_others_above(data: Any) -> Any:
