@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, Option
 
 from osbctl.cli import common
-from osbctl.cli.output import print_note, write_output
+from osbctl.cli.output import print_note, use_color, write_output
 from osbctl.errors import UsageError
 from osbctl.findings import Finding, Severity
 from osbctl.text import plural
@@ -88,7 +88,7 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     if names := [finding for finding in findings if finding.rule == "name-characters"]:
         from osbctl.reports.text_report import format_findings
 
-        sys.stderr.write(format_findings(names))
+        sys.stderr.write(format_findings(names, use_color("auto", sys.stderr)))
     if warnings := sum(finding.severity is Severity.WARNING for finding in findings):
         print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 

@@ -8,7 +8,7 @@ from typing import Any, TextIO, TypeVar
 from osbctl.errors import InternalError, OsbctlError, OutputError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
-from osbctl.text import escape_line, json_text, wrap_line
+from osbctl.text import AnsiStyle, escape_line, json_text, wrap_line
 
 T = TypeVar("T")
 
@@ -71,14 +71,24 @@ def print_error(error: OsbctlError, name: str = "") -> int:
 
     `name` is the source or broker that it is about: the message of a bug does not say that.
     """
+    color, width = use_color("auto", sys.stderr), wrap_width(sys.stderr)
     if isinstance(error, DocumentError):
         from osbctl.reports.text_report import format_findings
 
-        print_stderr(format_findings(error.findings).rstrip("\n"))
+        print(format_findings(error.findings, color, width).rstrip("\n"), file=sys.stderr)  # noqa: T201
     else:
+        paint = AnsiStyle(color)
         where = f"{name}: " if name and isinstance(error, InternalError) else ""
-        print_stderr(f"error: {where}{error.message}" + (f"\n  hint: {error.advice}" if error.advice else ""))
+        _print_labelled(f"{paint('error', 'error')}:", f"{where}{error.message}", width)
+        if error.advice:
+            _print_labelled(f"  {paint('hint:', 'info')}", error.advice, width)
     return error.exit_code
+
+
+def _print_labelled(label: str, text: str, width: int) -> None:
+    """Print lines on standard error, the first after a label; control characters are escaped."""
+    first, *more = map(escape_line, text.split("\n"))
+    print("\n".join(wrap_line(line, width) for line in (f"{label} {first}", *more)), file=sys.stderr)  # noqa: T201
 
 
 def print_stderr(text: str) -> None:

@@ -139,6 +139,7 @@ def params(
     if format == "json":
         write_json(report.params_json(result))
     else:
-        faults = [format_findings(result.faults)] if result.faults else []
-        write_lines([*faults, *report.params_lines(result, AnsiStyle(use_color("auto", sys.stdout)), terminal_width())])
+        color = use_color("auto", sys.stdout)
+        faults = [format_findings(result.faults, color)] if result.faults else []
+        write_lines([*faults, *report.params_lines(result, AnsiStyle(color), terminal_width())])
     return 1 if result.faults else 0

@@ -51,9 +51,9 @@ def _document_lines(report: Report, paint: AnsiStyle) -> Iterator[str]:
             yield from [_concise_summary(result, paint)] if concise else _summary_lines(result, paint, report.width)
 
 
-def format_findings(findings: Iterable[Finding]) -> str:
-    """Findings as text without colours, for the error of a command that cannot continue because of them."""
-    return "\n".join(line for finding in findings for line in _finding_lines(finding, AnsiStyle(False)))
+def format_findings(findings: Iterable[Finding], color: bool = False, width: int = 0) -> str:
+    """Findings as text, for the error of a command that cannot continue because of them; arguments as in `Report`."""
+    return "\n".join(line for finding in findings for line in _finding_lines(finding, AnsiStyle(color), width))
 
 
 def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix: bool = False) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
     for message in finding.platform_messages:
         # Other platforms may refuse as well, but only one is quoted.
         speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
-        yield paint(f"    {speaker.label}: “{escape_line(message)}”", "dim")
+        yield f"    {speaker.label}: “{escape_line(message)}”"
     if finding.hint:
         yield f"    {paint('hint:', 'info')} {escape_line(finding.hint)}"
     yield ""

@@ -11,6 +11,7 @@ from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, osbctl, process
 from tests.folders import catalogs_folder
+from tests.reports.standards import assert_only_escapes
 
 CATALOG = catalogs_folder() / "interface-example.json"
 REAL = f"{sys.executable} -m osbctl"
@@ -90,3 +91,15 @@ def test_a_report_to_a_descriptor(tmp_path: Path) -> None:
         assert shell(f"osbctl build s {to}", tmp_path).stdout == plain
     assert shell("osbctl build s -o >(cat) | cat", tmp_path, REAL).stdout == plain
     assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "s"]
+
+
+@each(
+    "words", ["validate --frob", "diff no\x1b[31m.json other.json", "diff syntax.yaml other.json", "check example.com"]
+)
+def test_errors_and_their_hints_are_coloured_as_in_a_report(tmp_path: Path, words: str) -> None:
+    (tmp_path / "syntax.yaml").write_text("services: [\tx\n")
+    plain, coloured = (osbctl(*words.split(), cwd=tmp_path, FORCE_COLOR=force).stderr for force in ("0", "1"))
+    assert "\x1b" not in plain
+    assert "\x1b[1;31merror\x1b[0m: " in coloured
+    assert coloured.count("\x1b[36mhint:\x1b[0m ") == plain.count("hint: ")
+    assert_only_escapes(coloured, plain)

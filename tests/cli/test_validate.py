@@ -370,7 +370,7 @@ def test_a_refusal_names_platforms_and_rules_and_equal_verdicts_are_one_line(tmp
     painted = shown(tmp_path, "--color always c.yaml")
     assert "  every platform  \x1b[1;31mrefuses\x1b[0m (2 reasons): schema-type\n" in painted
     assert "    \x1b[36mhint:\x1b[0m write false" in painted
-    assert "\x1b[2m    Cloud Foundry: “Plan free must be a boolean" in painted
+    assert "\n    Cloud Foundry: “Plan free must be a boolean" in painted
 
 
 def test_a_configuration_that_selects_only_what_is_never_reported(tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ MARKDOWN = """\
 
 def test_text_and_markdown() -> None:
     assert render(report(WORDING, REMOVED), DiffFormat.TEXT) == TEXT
-    assert_only_escapes(render(report(WORDING, REMOVED, color=True), DiffFormat.TEXT), TEXT)
+    coloured = render(report(WORDING, REMOVED, color=True), DiffFormat.TEXT)
+    assert_only_escapes(coloured, TEXT)
+    assert "    \x1b[36mhint:\x1b[0m move its instances first\n" in coloured
     assert render(report(WORDING, REMOVED), DiffFormat.MARKDOWN) == MARKDOWN
 
 

@@ -97,7 +97,10 @@ def test_each_format_has_an_expected_text_or_tests_of_its_own() -> None:
 
 
 def test_color_only_adds_escapes() -> None:
-    assert_only_escapes(render(report(FINDING, color=True), Format.TEXT), EXPECTED[Format.TEXT])
+    coloured = render(report(FINDING, color=True), Format.TEXT)
+    assert_only_escapes(coloured, EXPECTED[Format.TEXT])
+    quoted = [line for line in coloured.splitlines() if "“" in line]
+    assert quoted and not any("\x1b[2m" in line for line in quoted)  # the most precise line is not the dimmest
 
 
 def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
