@@ -27,20 +27,23 @@ class _SuspectInputError(Exception):  # not an error yet: the walk decides and s
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD]")
 
 
-def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[TextFault, ...]]:
-    """The value, and faults that readers interpret differently or not at all. Raises DocumentError: it is not JSON."""
+def parse(text: str, name: str, limits: Limits, *, is_secret: bool = False) -> tuple[Any, tuple[TextFault, ...]]:
+    """The value, and faults that readers interpret differently or not at all. Raises DocumentError: it is not JSON.
+
+    `is_secret`: any part of the text may be, so that messages quote none.
+    """
     if not text.strip(" \t\r\n"):
         raise DocumentError((Lines(name, text).error("empty-document", "the document is empty", 0),))
     try:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
-        faults = _Walk(text, name, limits).find_faults()
+        faults = _Walk(text, name, limits, is_secret=is_secret).find_faults()
         try:
             return _LENIENT_DECODER.decode(text), faults
         except (ValueError, RecursionError):
             raise DocumentError((Lines(name, text).error("syntax", "this is not JSON", 0),)) from None
     suspect = depth(value) > limits.depth or _ESCAPED_SURROGATE.search(text)
-    return value, _Walk(text, name, limits).find_faults() if suspect else ()
+    return value, _Walk(text, name, limits, is_secret=is_secret).find_faults() if suspect else ()
 
 
 def _build_object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -124,8 +127,8 @@ class _Walk:
     recursion is safe; faults that leave the structure whole are gathered.
     """
 
-    def __init__(self, text: str, name: str, limits: Limits) -> None:
-        self._text, self._lines = text, Lines(name, text)
+    def __init__(self, text: str, name: str, limits: Limits, *, is_secret: bool = False) -> None:
+        self._text, self._lines, self._is_secret = text, Lines(name, text), is_secret
         self._depth = limits.depth
         self._faults: list[TextFault] = []
         self._path: Path = ()  # of the last value that was begun
@@ -264,7 +267,7 @@ class _Walk:
         self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
     ) -> None:
         """Report a fault; `quoted` is the part of the message that is text of the document, and may be secret."""
-        is_secret = is_secret_path(self._path)
+        is_secret = self._is_secret or is_secret_path(self._path)
         if quoted and is_secret:
             message = message.replace(quoted, SECRET)
         self._faults.append(TextFault(rule, message, offset, hint, first, is_secret))

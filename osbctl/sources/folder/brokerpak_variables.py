@@ -5,11 +5,11 @@ plan match in any case; all others are properties of the plan (pkg/broker/servic
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.errors import SourceError
-from osbctl.findings import DocumentError
+from osbctl.findings import DocumentError, Location
 from osbctl.paths import JSON_TYPES, Path, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
@@ -93,13 +93,21 @@ class UserPlan(NamedTuple):
 
 
 def parse_json_variable(variable: Variable) -> Document:
-    """The JSON of a variable, as Go reads it: equal keys are allowed. Raises DocumentError: it is not JSON."""
+    """The JSON of a variable, as Go reads it: equal keys are allowed. Raises DocumentError: it is not JSON.
+
+    Any of it may be secret: no report quotes it.
+    """
     text, name = variable.text or variable.value, variable.name if variable.source == ENVIRONMENT else variable.source
-    value, faults = parse(text, name, Limits())
+    value, faults = parse(text, name, Limits(), is_secret=True)
     if not {fault.rule for fault in faults} <= {"duplicate-key", "lone-surrogate"}:
         raise fault_error(faults, Lines(name, text))
     value = json.loads(text) if faults else value
-    return text_document(text, name, value, "json")
+    document = text_document(text, name, value, "json")
+    return document._replace(locator=lambda paths: _without_excerpts(document.locate(paths)))
+
+
+def _without_excerpts(places: Mapping[Path, Location]) -> dict[Path, Location]:
+    return {path: place._replace(excerpt="") for path, place in places.items()}
 
 
 def decode_plan(source: Document, path: Path, fail: Callable[[Path, str], None]) -> UserPlan:

@@ -510,3 +510,15 @@ def test_an_id_that_is_nearly_a_uuid_is_refused(tmp_path: Path, id_: str) -> Non
     env = f"GSB_SERVICE_ACME_CACHE_PLANS='{json.dumps(of_user)}'".replace("\\\\n", "\\n")
     found = [one for one in findings(brokerpak(tmp_path / "of-user", envrc=env)) if "must be a UUID" in one]
     assert [one.partition(":")[0] for one in found] == [".envrc"]
+
+
+@pytest.mark.parametrize(
+    "value", ["qzmark", "'{qzmark: 1}'", "'[\"qzmark\"]'", '\'[{"name": "qzmark" 5}]\'', "\"['qzmark']\""]
+)
+@pytest.mark.parametrize("name", ["GSB_SERVICE_ACME_CACHE_PLANS", "GSB_BROKERPAK_CONFIG", "GSB_BROKERPAK_SOURCES"])
+def test_no_report_quotes_a_variable(tmp_path: Path, name: str, value: str) -> None:
+    folder = brokerpak(tmp_path / "pak", envrc=f"{name}={value}\n")
+    done = osbctl("validate", "pak", "--env", str(folder / ".envrc"), cwd=tmp_path)
+    assert done.returncode == 1
+    assert ".envrc:1:" in done.stdout
+    assert "qzmark" not in done.stdout + done.stderr
