@@ -1,5 +1,6 @@
 """The table of commands, and the typer application made from it: of one command, or of all for help and completion."""
 
+import os
 import re
 from importlib import import_module
 from typing import Annotated, Any
@@ -37,6 +38,10 @@ Exit codes: 0 all well, 1 findings, 2 wrong usage, 3 could not run."""
 
 def run_app(arguments: list[str]) -> int:
     """Run the command line `arguments` and return the exit code of the command; `help COMMAND` prints its help."""
+    if "_OSBCTL_COMPLETE" in os.environ:
+        from osbctl.cli.completion import run_completion
+
+        return run_completion(make_command_group)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError
 from osbctl.registry.errors import UnknownBrokerError, missing_extra_error
-from osbctl.registry.records import NAME, BrokerRow
+from osbctl.registry.records import NAME, TABLE, BrokerRow
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry
@@ -44,6 +46,17 @@ def find_registration(name: str, database: str | None) -> BrokerRow:
             raise UnknownBrokerError(name, ())
     with open_registry(database) as registry:
         return registry.broker(name).row
+
+
+def names_in_file(database: str | None) -> list[str]:
+    """Names of the registered brokers, read without SQLAlchemy and without waiting; none of a database on a server."""
+    import sqlite3
+
+    path = (database or _default_database_path()).removeprefix("sqlite:///")
+    if not os.path.isfile(path):  # noqa: PTH113  # a URL of a server is no file
+        return []
+    with closing(sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+        return [name for (name,) in connection.execute(f"SELECT name FROM {TABLE} ORDER BY name")]  # noqa: S608
 
 
 def _default_database_path() -> str:

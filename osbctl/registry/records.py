@@ -22,6 +22,9 @@ from osbctl.text import plural
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of a registered broker."""
 
+TABLE = "osbctl_brokers_2"
+"""The table of brokers. The number is that of its form: for a changed one, `ensure_table` must copy what it holds."""
+
 PLACEHOLDER = "(not stored)"
 """Replacement of a secret: a text, so that the catalog stays valid."""
 

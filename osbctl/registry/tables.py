@@ -14,14 +14,13 @@ from osbctl.platforms import ApiVersion, Platform, State
 from osbctl.platforms.saving import StoredRow
 from osbctl.registry.database import Database
 from osbctl.registry.errors import ADD_MAKES_ONE, DamagedRowError
-from osbctl.registry.records import BrokerCatalog, BrokerRow, Refresh, RefreshOutcome
+from osbctl.registry.records import TABLE, BrokerCatalog, BrokerRow, Refresh, RefreshOutcome
 from osbctl.text import escape_line
 
 METADATA = MetaData()
 
 BROKERS = Table(
-    # The number is that of this form of the table: for a changed one, `ensure_table` must copy what the old one holds.
-    "osbctl_brokers_2",
+    TABLE,
     METADATA,
     Column("id", Integer, primary_key=True),
     Column("name", String(100), nullable=False, unique=True),

@@ -1,0 +1,163 @@
+"""Completion in a shell: ids of rules, names in the catalog on the line, and registered brokers.
+
+It runs at each press of Tab: it uses no network, waits for nothing, and offers nothing if it fails.
+"""
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
+from io import StringIO
+from types import SimpleNamespace
+from typing import Any
+
+_SAFE = re.compile(r"[A-Za-z0-9_][\w.@%+/-]*", re.ASCII)
+"""Names that mean themselves in every shell, which puts them on the line as they are; others are not offered."""
+
+_MAX_BYTES = 2_000_000
+"""Size limit of a catalog whose names are offered: reading a larger one takes seconds."""
+
+
+def run_completion(make_command_group: Callable[[list[str]], Any]) -> int:
+    """Print what typer offers for the line of the shell; return the exit code, which fish reads."""
+    prefix, code = "", 0
+    with redirect_stdout(StringIO()) as printed, redirect_stderr(StringIO()):
+        try:
+            words, prefix = _words_of_shell()
+            group = make_command_group(words)
+            _add_completion(group)
+            group(args=[], prog_name="osbctl", standalone_mode=False)
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        except Exception:  # a message would spoil the line that is being typed
+            return 1
+    sys.stdout.write("".join(line.removeprefix(prefix) for line in printed.getvalue().splitlines(keepends=True)))
+    return code
+
+
+def _words_of_shell() -> tuple[list[str], str]:
+    """The words in front of the cursor, without the program's, and what the shell does not replace of the last one.
+
+    bash also splits words at : and =; its variables are set to the words as osbctl would get them.
+    """
+    if os.environ["_OSBCTL_COMPLETE"] != "complete_bash":
+        return os.environ.get("_TYPER_COMPLETE_ARGS", "").split()[1:], ""
+    words: list[str] = []
+    index = int(os.environ["COMP_CWORD"])
+    split = os.environ["COMP_WORDS"].split("\n")[: index + 1]
+    for before, word in zip(["", *split], split, strict=False):
+        if words and {before, word} & {":", "="}:
+            words[-1] += word
+        else:
+            words.append(word)
+    os.environ["COMP_WORDS"], os.environ["COMP_CWORD"] = "\n".join(words), str(len(words) - 1)
+    return words[1:], words[-1][: words[-1].rfind(":") + 1]
+
+
+def complete_rules(ctx: Any, _: str = "") -> Iterator[str]:
+    """Ids and groups of rules that the command can report, with those of the user's schemas."""
+    from osbctl.rule import Category
+    from osbctl.tasks.options import all_rules, first_config, read_user_schemas
+
+    others = {"validate": {Category.CHANGE, Category.WIRE}, "check": {Category.CHANGE, Category.BUILD}}
+    hidden = others.get(ctx.info_name, set())
+    for rule in all_rules().values():
+        if rule.category not in hidden and (rule.fix or ctx.info_name != "fix"):
+            yield rule.id
+    yield from (category.value for category in Category if category not in hidden)
+    with suppress(Exception):
+        config = first_config(ctx.params.get("sources") or ctx.args, ctx.params.get("config"))
+        yield from _safe(read_user_schemas(ctx.params.get("schemas") or (), config)[1])
+
+
+def complete_services(ctx: Any, _: str = "") -> list[str]:
+    """Names of the service offerings in the catalog on the line."""
+    return _safe(service.name for service in _services(ctx))
+
+
+def complete_plans(ctx: Any, _: str = "") -> list[str]:
+    """Names of the plans of the service offering on the line."""
+    chosen = ctx.params.get("service")
+    return _safe(plan.name for one in _services(ctx) if chosen in (one.name, one.id) for plan in one.plans)
+
+
+def complete_objects(ctx: Any, _: str = "") -> list[str]:
+    """SERVICE and SERVICE/PLAN in the catalog on the line."""
+    services = _services(ctx)
+    return _safe([one.name for one in services] + [f"{one.name}/{plan.name}" for one in services for plan in one.plans])
+
+
+def complete_new(ctx: Any, _: str = "") -> list[str]:
+    """The service offering of a new plan."""
+    return complete_services(ctx) if ctx.params.get("thing") == "plan" and not ctx.params.get("names") else []
+
+
+def _services(ctx: Any) -> Iterable[Any]:
+    """The service offerings of the file, source folder or brokerpak on the line; other sources are not read."""
+    from osbctl.sources.limits import Limits
+    from osbctl.sources.read import read_source, read_whole_folder
+
+    # Where an option waits for its value, typer leaves the arguments in `args`.
+    named = ctx.params.get("source") or ctx.params.get("folder") or next(iter(ctx.args), "")
+    source = os.path.expanduser(named)  # noqa: PTH111
+    limits, at = Limits(bytes=_MAX_BYTES), ctx.params.get("at") or ""
+    if os.path.isfile(source):  # noqa: PTH113
+        return read_source(source, limits=limits, at=at).catalog.services
+    return read_whole_folder(source, at, limits=limits).catalog.services if os.path.isdir(source) else ()  # noqa: PTH112
+
+
+def complete_brokers(ctx: Any, _: str = "") -> list[str]:
+    """Names of the registered brokers."""
+    from osbctl.registry.location import names_in_file
+
+    return _safe(names_in_file(ctx.params.get("database")))
+
+
+def complete_sources(ctx: Any, incomplete: str) -> list[str]:
+    """`broker:NAME`, once it is begun, unless files begin so: those the shell offers only if nothing else is."""
+    from glob import escape, glob
+
+    if not incomplete or glob(f"{escape(incomplete)}*"):  # noqa: PTH207
+        return []
+    return [f"broker:{name}" for name in complete_brokers(ctx)]
+
+
+OFFERED: dict[str, dict[str, Callable[[Any, str], Iterable[str]]]] = {
+    "validate": {"select": complete_rules, "ignore": complete_rules},
+    "fix": {"select": complete_rules},
+    "check": {"ignore": complete_rules, "url": complete_brokers},
+    "fetch": {"url": complete_brokers},
+    "rules": {"rule": complete_rules},
+    "show": {"service": complete_services},
+    "params": {"service": complete_services, "plan": complete_plans},
+    "build": {"accept": complete_objects},
+    "new": {"names": complete_new},
+    "diff": {"old": complete_sources, "new": complete_sources},
+    "page": {"sources": complete_sources},
+    "drift": {"broker": complete_brokers},
+    "show (brokers)": {"name": complete_brokers},
+    "refresh (brokers)": {"names": complete_brokers},
+    "remove (brokers)": {"name": complete_brokers},
+}
+"""Parameters of commands with the function that makes their values."""
+
+
+def _add_completion(group: Any, suffix: str = "") -> None:
+    """Let the parameters of a group's commands offer what `OFFERED` says."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            _add_completion(command, f" ({name})")
+        for parameter in command.params:
+            if complete := OFFERED.get(f"{name}{suffix}", {}).get(parameter.name):
+                parameter.shell_complete = partial(_complete, complete)
+
+
+def _complete(complete: Callable[[Any, str], Iterable[str]], ctx: Any, incomplete: str) -> list[Any]:
+    """The values that begin as the word to complete, in the form that typer prints."""
+    return [SimpleNamespace(value=one, help="") for one in complete(ctx, incomplete) if one.startswith(incomplete)]
+
+
+def _safe(names: Iterable[object]) -> list[str]:
+    return [name for name in names if isinstance(name, str) and all(map(_SAFE.fullmatch, name.split("/")))]
