@@ -31,7 +31,15 @@ from osbctl.broker.decision import (
     Decision,
     RequestOutcome,
 )
-from osbctl.broker.fairness import GUESSES, KNOWN_CLIENTS, MAX_WAITING, BoundedCache, PasswordJob, PasswordQueue
+from osbctl.broker.fairness import (
+    GUESSES,
+    KNOWN_CLIENTS,
+    MAX_WAITING,
+    REFUSAL_HALF_LIFE_SECONDS,
+    BoundedCache,
+    PasswordJob,
+    PasswordQueue,
+)
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
@@ -383,6 +391,16 @@ def test_guesser_of_other_identities_delays_no_right_password(identity: str) -> 
     assert b.hashing.passwords[1] == "old-password"
 
 
+def test_wrong_password_is_tried_early_only_once() -> None:
+    """A guess at an identity that has a record delays a right password by one early hash."""
+    with bench(OLD, OTHER) as b, b.paused():
+        b.enqueue(basic("nobody", "begun"), "10.0.0.1")
+        assert until(lambda: b.hashing.passwords == ["begun"])
+        for name, password in (("x", "1"), ("y", "2"), ("z", "3"), ("admin", "guess"), ("other", "other-password")):
+            b.enqueue(basic(name, password), "10.0.0.1")
+    assert b.hashing.passwords[:4] == ["begun", "guess", "1", "other-password"]
+
+
 def order_of_refusals(b: Bench, identity: str) -> tuple[list[str], list[str]]:
     """Passwords in the order of hashes and of refusals, of three guesses, the second at `identity`."""
     refused: list[str] = []
@@ -522,6 +540,34 @@ def test_refusals_are_forgotten_slowly() -> None:
     queue.record_result(job, accepted=True)
     assert usage.at(clock.now) == -1, "a refusal that follows is forgiven, too"
     assert queue._usage("10.0.0.0/24").at(clock.now) == 2
+
+
+def queue_of(*identities: str, client: str = "10.0.0.1") -> tuple[PasswordQueue, list[PasswordJob]]:
+    """A queue with one guess of this client at each identity, all of which have records."""
+    queue, jobs = PasswordQueue(Clock()), []
+    for name in identities:
+        assert queue.take_guess(client, name)
+        jobs.append(PasswordJob(digest=name.encode(), identity=name, client=client, is_known=True))
+        queue.add(jobs[-1])
+    return queue, jobs
+
+
+def test_of_one_client_the_identity_that_it_guessed_least_is_tried_first() -> None:
+    """A correct password forgives the guesses at its identity, while another password for it still waits."""
+    queue, (_, forgiven) = queue_of("guessed", "forgiven")
+    queue.record_result(PasswordJob(identity="forgiven", client="10.0.0.1"), accepted=True)
+    assert queue.choose() == (forgiven, True)
+
+
+def test_of_new_clients_that_of_a_network_without_refusals_is_first() -> None:
+    clock = Clock()
+    queue = PasswordQueue(clock)
+    queue.record_result(PasswordJob(client="10.0.0.1"), accepted=False)
+    clock.now += REFUSAL_HALF_LIFE_SECONDS
+    neighbour, stranger = (PasswordJob(digest=name.encode(), client=name) for name in ("10.0.0.2", "10.0.1.2"))
+    for job in (neighbour, stranger):
+        queue.add(job)
+    assert queue.choose()[0] is stranger
 
 
 @pytest.mark.parametrize("error", [HashingError("it died"), OSError("none can start")])

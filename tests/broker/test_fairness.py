@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from osbctl.broker import fairness
 from osbctl.broker.fairness import (
     HALF_LIFE_SECONDS,
     NEW_CONNECTION_SECONDS,
@@ -150,7 +151,7 @@ def test_password_is_proven_by_one_connection_for_itself() -> None:
     bench.connections.prove(platform)
     bench.connections.prove(platform)
     assert (guesser.share.proven, platform.share.proven) == (False, True)
-    assert guesser.client.unproven.used.at(bench.scheduler.now) == 0
+    assert guesser.client.unproven.used.at(0.0) == 0, "not even of the time when the machine started"
     assert list(platform.client.proven.connections) == [platform]
     for one in (guesser, platform):
         bench.connections.remove(one)
@@ -166,6 +167,22 @@ def test_use_is_forgotten_after_a_while_but_not_with_the_connection() -> None:
     used, now = again.client.unproven.used, bench.scheduler.now
     assert used.at(now) == pytest.approx(1, rel=0.1)
     assert used.at(now + HALF_LIFE_SECONDS) == pytest.approx(used.at(now) / 2)
+
+
+def test_some_clients_without_a_connection_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is back takes no place among them."""
+    monkeypatch.setattr(fairness, "KNOWN_CLIENTS", 2)
+    bench = Bench()
+    first, second, third, fourth = (bench.open(f"192.0.2.{number}") for number in range(1, 5))
+    for one in (second, first):
+        bench.connections.remove(one)
+    bench.open("192.0.2.1")
+    bench.connections.remove(third)
+    assert bench.connections.find_client("192.0.2.2") is second.client
+    bench.connections.remove(fourth)
+    assert bench.connections.find_client("192.0.2.1") is first.client
+    assert bench.connections.find_client("192.0.2.2") is not second.client, "forgotten"
+    assert bench.connections.find_client("192.0.2.2").unproven.used.at(0.0) == 0
 
 
 def test_failing_connection_is_closed_and_others_go_on(caplog: pytest.LogCaptureFixture) -> None:
@@ -208,6 +225,16 @@ def test_oldest_silent_connection_of_the_largest_crowd_makes_room() -> None:
     assert bench.connections.choose_eviction(proven[0].client) is None, "it has no others"
 
 
+def test_crowd_of_two_is_not_spared_nor_one_that_has_shrunk() -> None:
+    bench = Bench()
+    crowd = [bench.open("192.0.2.1") for _ in range(3)]
+    for one in crowd:
+        one.is_spared = True
+    bench.connections.remove(crowd[0])
+    assert bench.connections.choose_eviction() is crowd[1]
+    assert bench.connections.choose_eviction(crowd[1].client) is crowd[1]
+
+
 def test_single_connections_are_spared_while_young() -> None:
     bench = Bench()
     young, old = bench.open("192.0.2.1"), bench.open("192.0.2.2")
@@ -233,3 +260,5 @@ def test_limit_per_client_counts_both_shares() -> None:
     assert bench.connections.has_reached_limit(one.client)
     assert not bench.connections.has_reached_limit(Client())
     assert not Connections(10).has_reached_limit(one.client), "no limit"
+    single = Bench(per_client=1)
+    assert single.connections.has_reached_limit(single.open("192.0.2.1").client)

@@ -1,6 +1,7 @@
 """`osbctl brokers`: every command, every fault of a broker, and no trace of a password anywhere."""
 
 import contextlib
+import io
 import json
 import re
 import signal
@@ -8,16 +9,19 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from osbctl.cli.passwords import PasswordFinder, read_password_from_stdin
 from osbctl.credentials.file import format_records, write_record
 from osbctl.credentials.record import make_record
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.platforms import Platform
-from osbctl.registry.records import RefreshOutcome
+from osbctl.registry.records import RefreshOutcome, Registration
 from osbctl.registry.store import Registry
 from tests.broker.harness import Authority, until
 from tests.case import case
@@ -218,7 +222,7 @@ def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program
     add = "add", "my-db", server.url, "--user", USER, "--credentials"
     told = osbctl(*add, "without.json", code=2)
     assert "no valid record holds a password\n  hint: make one with osbctl hash-password --include-password\n" in told
-    osbctl(*add, "with.json")
+    assert "in the database" not in osbctl(*add, "with.json"), "the address was typed"
     url = {"OSBCTL_BROKER_MY_DB_URL": server.url}
     assert osbctl("refresh", "--credentials", "with.json", **url) == "my-db: unchanged\n"
 
@@ -249,9 +253,35 @@ def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> Non
     osbctl.search(seen.screen.encode())
 
 
+def test_a_prompt_shows_the_stored_address_and_asks_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It confirms the address, which only the database names."""
+    prompts: list[str] = []
+    terminal = mock.patch.multiple("sys.stdin", isatty=lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: prompts.append(prompt) or PASSWORD)
+    finder = PasswordFinder(stdin=False, credentials=None, one_broker=True)
+    stored = Registration("my-db", "http://broker.example.com", USER, "2.17", Platform.CLOUD_FOUNDRY)
+    with terminal:
+        assert [finder.find_password(stored) for _ in range(2)] == [PASSWORD, PASSWORD]
+    assert prompts == ["Password of platform at my-db (http://broker.example.com): "]
+    assert capsys.readouterr().err == ""
+    assert finder.find_password(replace(stored, username="")) == ""
+
+
+def test_no_more_than_a_password_is_read_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    endless = io.BytesIO(bytes(100_000))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(endless))
+    with pytest.raises(UsageError, match="more than 8192 bytes"):
+        read_password_from_stdin()
+    assert endless.tell() == 8193
+
+
 def test_one_password_on_standard_input_serves_one_broker(added: Program, server: FakeBroker) -> None:
     added("add", "second", server.url, "--user", USER, OSBCTL_BROKER_SECOND_PASSWORD=PASSWORD)
-    assert "for several brokers" in added("refresh", "--password-stdin", stdin=PASSWORD, code=2)
+    advice = "name one broker, or set OSBCTL_BROKER_<NAME>_PASSWORD"
+    told = f"error: standard input has one password, for several brokers\n  hint: {advice}\n"
+    assert told in added("refresh", "--password-stdin", stdin=PASSWORD, code=2)
     said = added("refresh", "second", "--password-stdin", stdin=PASSWORD, OSBCTL_BROKER_SECOND_URL=server.url)
     assert said == "second: unchanged\n"
 
@@ -626,6 +656,7 @@ def test_who_writes_to_the_database_cannot_lead_a_password_elsewhere(added: Prog
         added.sql(f"UPDATE osbctl_brokers_2 SET url = '{thief.url}'")
         said = added("refresh", code=3)
         assert "my-db: not fetched: the password is for the address in OSBCTL_BROKER_MY_DB_URL" in said
+        assert "(if the broker has moved, set OSBCTL_BROKER_MY_DB_URL; if not, find out who wrote to the" in said
         assert thief.statuses == []
         del added.environment["OSBCTL_BROKER_MY_DB_URL"]
         assert f"osbctl: the password is sent to {thief.url}, the address in the database; " in added("refresh")
@@ -650,13 +681,15 @@ def test_an_address_may_be_written_otherwise(added: Program, server: FakeBroker)
         ("http://127.0.0.1", "http://127.0.0.1:80/", True), ("https://127.0.0.1:443", "https://127.0.0.1", True),
         ("http://localhost.", "http://localhost", True), ("http://127.0.0.1:443", "http://127.0.0.1", False),
         ("https://127.0.0.1:80", "https://127.0.0.1", False), ("http://xlocalhost", "http://localhost", False),
+        ("http://127.0.0.1/a/", "http://127.0.0.1/a", True), ("http://127.0.0.1/aX", "http://127.0.0.1/a", False),
     ):  # fmt: skip
         added.sql(f"UPDATE osbctl_brokers_2 SET url = '{stored}'")
         told = added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL=given)
         assert ("none was sent" not in told) is same, (stored, given)
     added.sql(f"UPDATE osbctl_brokers_2 SET url = '{server.url}'")
     assert len(server.statuses) == asked
-    assert "OSBCTL_BROKER_MY_DB_URL: this is not the address" in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
+    told = "OSBCTL_BROKER_MY_DB_URL: this is not the address of a broker (write it as https://broker.example.com)"
+    assert told in added("refresh", code=3, OSBCTL_BROKER_MY_DB_URL="x")
 
 
 def test_what_nothing_confirms_is_https_even_with_insecure(added: Program) -> None:

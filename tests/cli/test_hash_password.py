@@ -18,7 +18,7 @@ from tests.cli import warm
 from tests.cli.program import ROOT, at_terminal, failure, osbctl, process
 
 SECRET = "known-pass-Wörd"
-CTRL_C = "\x03"
+CTRL_C, CTRL_D = "\x03", "\x04"
 
 
 def run(*arguments: str | Path, stdin: str | bytes = "", code: int = 0) -> CompletedProcess[str]:
@@ -184,7 +184,8 @@ def test_a_password_that_would_be_lost_makes_no_record(path: Path, words: str, s
 def at_a_terminal(*answers: str) -> tuple[int, str, str]:
     """Run hash-password with a terminal as standard input; what it shows there, and its output."""
     prompts = ("Password of admin: ", "Repeat the password: ")
-    typed = [(prompt, answer if answer == CTRL_C else f"{answer}\n") for prompt, answer in zip(prompts, answers)]  # noqa: B905
+    lines = (answer if answer in (CTRL_C, CTRL_D) else f"{answer}\n" for answer in answers)
+    typed = zip(prompts, lines)  # noqa: B905
     seen = at_terminal("stdin stderr", "hash-password", "admin", "--rounds", "1000", answers=typed)
     return seen.code, seen.screen, seen.stdout
 
@@ -203,6 +204,12 @@ def test_an_interrupt_at_the_prompt_ends_with_130(before: tuple[str, ...]) -> No
     code, shown, out = at_a_terminal(*before, CTRL_C)
     assert (code, out) == (130, "")
     assert "Traceback" not in shown
+
+
+def test_an_end_of_input_at_the_prompt_is_no_password() -> None:
+    code, shown, out = at_a_terminal(CTRL_D)
+    assert (code, out) == (2, "")
+    assert "error: no password was given" in shown
 
 
 def test_records_that_stand_are_not_replaced_in_silence(path: Path) -> None:

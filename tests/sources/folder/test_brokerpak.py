@@ -11,6 +11,7 @@ import pytest
 from osbctl.paths import Path as ValuePath
 from osbctl.paths import get_at, parse_pointer
 from osbctl.sources.document import Document
+from osbctl.sources.folder import read_folder
 from osbctl.sources.read import read_source, read_variables
 from osbctl.sources.variables import Variable, parse_variables
 from osbctl.validation.options import ValidationOptions
@@ -265,6 +266,20 @@ def test_a_definition_that_is_not_there(tmp_path: Path) -> None:
         REDIS.replace("https://acme.example/cache.png", f"file://../{secret.name}/images/logo.png")
     )
     assert "leads out of the source folder" in osbctl("validate", str(folder)).stdout
+    assert pictures(folder) == [f"file://../{secret.name}/images/logo.png"]
+
+
+def test_a_picture_that_is_being_edited(tmp_path: Path) -> None:
+    folder = brokerpak(
+        tmp_path / "pak", redis=REDIS.replace("https://acme.example/cache.png", "file://images/logo.png")
+    )
+    assert pictures(folder) == [PICTURE]
+    (edited,) = pictures(folder, unsaved={(folder / "images/logo.png").resolve(): PNG + b"!"})
+    assert edited == f"data:image/png;base64,{b64encode(PNG + b'!').decode()}"
+
+
+def pictures(folder: Path, **options: Any) -> list[str]:
+    return [one["metadata"]["imageUrl"] for one in read_folder(str(folder), **options).data["services"]]
 
 
 def test_a_value_that_only_a_shell_knows(tmp_path: Path) -> None:

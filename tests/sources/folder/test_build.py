@@ -14,9 +14,10 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT4
 
 from osbctl.errors import SourceError
-from osbctl.findings import DocumentError, Finding
+from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_catalog
+from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
 from tests.case import each
 from tests.corpus import catalogs, needs_corpus
@@ -130,6 +131,13 @@ def test_overlays(tmp_path: Path, patch: str, holds: Any) -> None:
     assert holds(data["services"][0])
 
 
+def test_an_overlay_may_stand_outside_of_the_folder(tmp_path: Path) -> None:
+    write(tmp_path, outside="services: {postgres: {description: New.}}")
+    folder = write(tmp_path / "folder", services__postgres=SERVICE)
+    data = built(folder, overlays=[str(tmp_path / "outside.yaml"), str(tmp_path / "outside.yaml")])
+    assert data["services"][0]["description"] == "New."
+
+
 def test_an_overlay_may_remove_a_service(tmp_path: Path) -> None:
     write(tmp_path, services__postgres=SERVICE, services__b="name: b\nplans: []\n", o="services: {b: null}\n")
     assert names(built(tmp_path, overlays=[str(tmp_path / "o.yaml")])) == [("postgres", ["small"])]
@@ -176,6 +184,36 @@ def test_variables(tmp_path: Path, variables: dict[str, str] | None, text: str, 
         assert built(tmp_path, **options)["services"][0]["description"] == expected
 
 
+@each("reference, message", [
+    ("${NONE}", "${NONE} is not set"),
+    ("${1x}", "'${1x}' is not a reference: write ${NAME} or ${NAME:-default}"),
+    ("${NONE:default}", "'${NONE:default}' is not a reference: write ${NAME} or ${NAME:-default}"),
+])  # fmt: skip
+def test_a_reference_without_a_value_is_told_in_place(tmp_path: Path, reference: str, message: str) -> None:
+    """In the second value of a list, and in a part of a file that another refers to."""
+    hint = "set it with --set NAME=VALUE, give a default (${NAME:-…}), or write $${ for a literal ${"
+    refers = "schemas: {service_instance: {create: {parameters: {$ref: ../shared.json#/b}}}}"
+    write(tmp_path, shared_json=f'{{"a": {{}},\n "b": {{"enum": ["x",\n  "{reference}"]}}}}')
+    for text, place in (
+        (SERVICE + f"tags:\n- a\n- '{reference}'\n", ("build-variable", "postgres.yaml", 9)),
+        (SERVICE.replace("small, id", f"small, {refers}, id"), ("build-variable", "shared.json", 3)),
+    ):
+        found = faults(write(tmp_path, services__postgres=text))
+        assert only(found) == place
+        assert (found[0].message, found[0].hint) == (message, hint)
+
+
+def test_files_that_are_being_edited_need_not_be_on_disk(tmp_path: Path) -> None:
+    """The folder may be called by a link; a file of another folder is no part of it."""
+    unsaved = {file: SERVICE.replace("postgres", file.stem).encode() for file in (
+        tmp_path / "folder/services/a.yaml", tmp_path / "folder/services/b.yaml", tmp_path / "other/services/c.yaml",
+    )}  # fmt: skip
+    assert [name for name, _ in names(built(tmp_path / "folder", unsaved=unsaved))] == ["a", "b"]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("folder")
+    assert [name for name, _ in names(built(tmp_path / "link", unsaved=unsaved))] == ["a", "b"]
+
+
 def test_plans_that_are_no_list_are_composed_too(tmp_path: Path) -> None:
     write(
         tmp_path,
@@ -206,6 +244,7 @@ UNREAD = [
     "service/redis.yaml",
     "Services/redis.yaml",
     "plans/small.yaml",
+    "plan/small.yaml",
     "services/redis.jsonc",
     "services/redis.yaml.j2",
     "services/redis.toml",
@@ -220,6 +259,8 @@ def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, listed: bool)
     write_files(tmp_path, {name: "name: small\nid: P9\n"})
     (finding,) = faults(tmp_path)
     assert (finding.rule, finding.message) == ("folder-unread", f"{tmp_path / name} is not part of the catalog")
+    places = "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml"
+    assert finding.hint == f"{places}; move or remove it"
 
 
 def test_files_in_a_misspelt_folder_are_named_where_there_is_no_other(tmp_path: Path) -> None:
@@ -244,8 +285,21 @@ def test_other_files_under_services_are_nobodys(tmp_path: Path) -> None:
 def test_what_is_no_file_is_an_error(tmp_path: Path, name: str, make: Any, words: str) -> None:
     write(tmp_path, services__postgres=SERVICE)
     make(tmp_path / name)
-    with pytest.raises(SourceError, match=words):
+    with pytest.raises(SourceError, match=words) as caught:
         built(tmp_path)
+    assert make is not os.mkfifo or caught.value.advice == "a source folder is made of files"
+
+
+def test_an_overlay_that_is_a_folder_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE)
+    with pytest.raises(SourceError, match=r"services: cannot be opened: Is a directory$"):
+        built(tmp_path, overlays=[str(tmp_path / "services")])
+
+
+def test_each_file_has_at_most_the_bytes_allowed(tmp_path: Path) -> None:
+    write(tmp_path, services__postgres=SERVICE, services__redis=f"{SERVICE}# {'long' * 100}\n")
+    assert only(faults(tmp_path, limits=Limits(bytes=300))) == ("too-large", "redis.yaml", 1)
+    assert built(tmp_path, limits=Limits(bytes=3000))
 
 
 def test_a_lock_that_is_no_file_of_text_is_said_to_be_none(tmp_path: Path) -> None:
@@ -393,9 +447,8 @@ def test_two_files_of_settings_but_not_a_built_catalog(tmp_path: Path) -> None:
     write(tmp_path, catalog="{}", catalog_json='{"services": []}', services__a=SERVICE)
     assert built(tmp_path)["services"]
     (tmp_path / "catalog.yml").write_text("fields: {x: 1}\n")
-    assert [finding.message for finding in faults(tmp_path)] == [
-        f"{tmp_path / 'catalog.yml'} and catalog.yaml define the same thing"
-    ]
+    message = f"{tmp_path / 'catalog.yml'} and catalog.yaml define the same thing"
+    assert faults(tmp_path) == [Finding("folder-two-files", Severity.ERROR, message, ())]
 
 
 def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
@@ -403,7 +456,7 @@ def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
     for number, outside in enumerate((tmp_path / "outside.yaml", tmp_path / "folder-secret.yaml"), 1):
         outside.write_text(SERVICE)
         (folder / "services" / f"b{number}.yaml").symlink_to(outside)
-        assert [finding.rule for finding in faults(folder)] == ["folder-escape"] * number
+        assert [(one.rule, one.hint) for one in faults(folder)] == [("folder-escape", "keep it inside")] * number
 
 
 def test_a_missing_id_offers_a_fresh_one(tmp_path: Path) -> None:
