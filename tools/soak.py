@@ -516,6 +516,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 def timing(samples: int) -> Iterator[str]:
     """Failures if the response time distinguishes an unknown user from a wrong password."""
     from osbctl.broker.authenticator import Authenticator
+    from osbctl.broker.decision import REFUSED
 
     authenticator = Authenticator([make_record("platform", "right", rounds=5_000)])
     kinds: dict[str, list[float]] = {"platform": [], "nobody": []}
@@ -526,8 +527,10 @@ def timing(samples: int) -> Iterator[str]:
                 start = time.perf_counter()
                 header = f"Basic {token(user, str(number))}"
                 address = f"10.{number % 250}.{number // 250 % 250}.{len(user)}"
-                if authenticator.check(header, address, lambda _, done=done: done.set()) is None:
-                    done.wait(10)
+                check = authenticator.check(header, address, done.set)
+                done.wait(10)
+                if check.decision is not REFUSED:
+                    yield f"timing: {user} was answered {check.decision}"
                 times.append(time.perf_counter() - start)
     finally:
         authenticator.close()
