@@ -104,6 +104,9 @@ def test_unix_socket_permissions(tmp_path: Path) -> None:
         assert os.umask(0o027) == 0o027, "what it was before"
         told, _ = refusal(listen_unix, tmp_path / "none" / "s")
         assert told == f"cannot listen on {tmp_path}/none/s: No such file or directory"
+        (tmp_path / "file").touch()
+        assert refusal(listen_unix, tmp_path / "file" / "s")[0].endswith("/file/s: Not a directory")
+        assert refusal(listen_unix, tmp_path / ("x" * 300))[0].endswith("x: File name too long")
         assert refusal(listen_unix, tmp_path / ("x" * 200))[0].endswith("x: AF_UNIX path too long")
         assert os.umask(0o027) == 0o027
     finally:
