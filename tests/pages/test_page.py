@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 from markupsafe import escape
 
-from osbctl.catalog import Catalog, ServicePlan
+from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.pages.content import Branding, Content, Part
 from osbctl.pages.icons import MAX_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.pages.render import render_page
@@ -516,10 +516,24 @@ def test_comparisons_of_real_catalogs_say_what_the_catalog_says() -> None:
                 }
                 assert told > 1 or not is_bullet or label.endswith(" a month"), (file.name, label)
                 for plan, cell in zip(offered.plans, cells, strict=True):
+                    if (stated := _stated_field(offered, plan, label)) is not None:
+                        assert cell == stated, (file.name, label)
+                        checked["field"] += 1
+                        continue
                     kind = _check_cell(plan, label, cell)
                     assert kind or not is_bullet, (file.name, label, cell)
                     checked[kind] += 1
-    assert min(checked[kind] for kind in ("price", "tick", "limit")) > 30, checked
+    assert min(checked[kind] for kind in ("price", "tick", "limit", "field")) > 30, checked
+
+
+def _stated_field(offered: ServiceOffering, plan: ServicePlan, label: str) -> str | None:
+    """The cell of a flag or of another field of the metadata as the catalog has it; None for other rows."""
+    words = {True: "yes", False: "no"}
+    if flag := {"Bindable": "bindable", "Plan can be changed": "plan_updateable"}.get(label):
+        value = plan.data.get(flag, offered.data.get(flag, False))
+        return words[value] if isinstance(value, bool) else "unclear"
+    other = [value for key, value in plan.metadata.items() if _in_words(key) == label.casefold() and key != "costs"]
+    return None if not other else words[other[0]] if isinstance(other[0], bool) else str(other[0])
 
 
 def _check_cell(plan: ServicePlan, label: str, cell: str) -> str:
