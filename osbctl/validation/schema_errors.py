@@ -24,6 +24,8 @@ _TO_WRITE = {
     "description": "describe it to users in a sentence",
     "plans": "a service offering needs a plan",
     "bindable": "write true or false",
+    "secret": "write a secret, or leave dashboard_client out",
+    "parameters": "write the schema itself, an object",
 }
 _NULL_IS_REFUSED = ("tags", "requires", "redirect_uri")
 """Fields that may be left out, but must not be null: Cloud Foundry refuses it."""
@@ -195,7 +197,7 @@ def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ..
     if fault.value is None and fault.keyword == "type" and path[-1:] in (("tags",), ("requires",)):
         return "leave it out", (Fix("remove", path, safe=safe),)
     if fault.value is None or fault.keyword in ("minLength", "minItems"):  # null, or missing
-        guid = "a GUID is recommended; once published, it never changes"
+        guid = "write a GUID; once published, it never changes"
         return guid if _is_id_path(path) else _TO_WRITE.get(str(path[-1]), ""), ()
     if fault.keyword == "enum":
         return did_you_mean(str(fault.value), fault.wanted), ()
@@ -211,6 +213,8 @@ def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple
     field = path[-1]
     if field in _LISTS:
         return _suggest_list(path, value, safe)
+    if isinstance(field, int) and isinstance(value, dict) and path[-2] in _LISTS:
+        return "write each as one text, in quotes if it has a colon", ()
     if field == "amount":
         return "write each amount under its currency, such as {usd: 9.5}", ()
     if isinstance(value, str):
@@ -231,7 +235,7 @@ def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, t
         meant = BOOLEAN_WORDS[text.lower()]
         return f"write {json.dumps(meant)}, without quotes", (Fix("set", path, meant, safe),)
     if path[-1] != "maximum_polling_duration" and "amount" not in path:
-        return _TO_WRITE["bindable"] if is_boolean_field(str(path[-1])) else "", ()
+        return _TO_WRITE.get("bindable" if is_boolean_field(str(path[-1])) else str(path[-1]), ""), ()
     number = _parse_json_number(text)
     if number is None:
         return f"write the number alone, such as {'3600' if 'amount' not in path else '9.5'}", ()

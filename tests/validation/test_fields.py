@@ -40,9 +40,9 @@ def with_schema(**keywords: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("metadata", "hint"), [
-    ({"cost": 0}, "rename to costs, and make it array"),
-    ({"Cost": "https://example.com/prices"}, "rename to costs, and make it array"),
-    ({"display_name": ["a"]}, "rename to displayName, and make it string"),
+    ({"cost": 0}, "rename to costs, and make it an array"),
+    ({"Cost": "https://example.com/prices"}, "rename to costs, and make it an array"),
+    ({"display_name": ["a"]}, "rename to displayName, and make it a string"),
     ({"bullat": "a"}, None),
     ({"bulletsX": {}}, None),
     ({"coast": 3}, None),
@@ -57,7 +57,7 @@ def test_a_field_of_the_metadata_is_a_slip_where_its_value_fits_or_its_name_near
     assert (found[1] if found else None) == hint
 
 
-@pytest.mark.parametrize(("value", "hint"), [(True, "rename to free"), ("no", "rename to free, and make it boolean")])
+@pytest.mark.parametrize(("value", "hint"), [(True, "rename to free"), ("no", "rename to free, and make it a boolean")])
 def test_a_field_of_a_plan_is_a_slip_whatever_its_value(value: Any, hint: str) -> None:
     data = with_plan(FREE=value)
     del data["services"][0]["plans"][0]["free"]
@@ -249,8 +249,8 @@ def test_a_refusal_below_a_value_of_the_wrong_type_joins_its_fault() -> None:
 def test_a_misplaced_field_is_to_be_moved_only_where_its_value_fits() -> None:
     for data, hint in (
         (with_plan(tags=["a"]), "move it there"),
-        (with_plan(tags={"a": "b"}), "there, tags must be of type array"),
-        (with_service(displayName=None), "there, displayName must be of type string"),
+        (with_plan(tags={"a": "b"}), "move it there, and make it an array"),
+        (with_service(displayName=None), "move it there, and make it a string"),
     ):
         assert messages_by_rule(data)["field-misplaced"][1] == hint
 
@@ -264,8 +264,13 @@ def test_plans_of_one_name_and_id_are_named_with_their_service_offerings() -> No
     assert messages_by_rule(data)["id-duplicate"][0] == told
 
 
-def test_an_invalid_type_of_a_parameter_has_a_hint_if_a_type_is_near() -> None:
-    for schema, hint in (({"type": "str"}, "did you mean string?"), ({"type": "x"}, ""), ({"required": "int"}, "")):
+def test_an_invalid_keyword_of_a_parameter_has_a_hint() -> None:
+    names = "write a list of names, beside `properties`"
+    for schema, hint in (
+        ({"type": "str"}, "did you mean string?"), ({"type": "x"}, ""), ({"minimum": "1"}, "write 1, without quotes"),
+        ({"minimum": "-2.5"}, "write -2.5, without quotes"), ({"minimum": "one"}, ""), ({"minimum": True}, ""),
+        ({"required": "int"}, names), ({"required": True}, names), ({"required": []}, "leave it out"),
+    ):  # fmt: skip
         assert messages_by_rule(with_schema(properties={"a": schema}))["parameters-invalid"][1] == hint
 
 

@@ -127,6 +127,7 @@ TAG_REMOVED = register_kind(
     "change-tag-removed",
     """A tag is gone. Applications look for their credentials by tag.""",
     reaction=risky("stores the new tags; applications that look for the tag no longer find anything"),
+    advice="keep the tag; others may stand beside it",
 )
 TAG_ADDED = register_kind("change-tag-added", """A tag is new.""", reaction=_STORES)
 MAINTENANCE = register_kind(

@@ -66,6 +66,10 @@ def _fits_type(value: JsonValue, wanted_type: str) -> bool:
     return wanted_type in ("", JSON_TYPES.get(type(value)))
 
 
+def _with_article(json_type: str) -> str:
+    return f"{'an' if json_type[:1] in 'aio' else 'a'} {json_type}"
+
+
 def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str) -> Finding | None:
     """The finding for an unknown key of an object; None if it resembles no field that the object lacks."""
     holder, path, kind = known_object
@@ -82,7 +86,9 @@ def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str
     is_other_name = key in _OTHER_NAMES.get(kind, {})  # its value may mean something else
     becomes_fit = fits or (wanted_type == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", at, meant),) if becomes_fit and not is_other_name else ()
-    return catalog.finding(message, at, hint if fits else f"{hint}, and make it {wanted_type}", fixes, group_summary)
+    return catalog.finding(
+        message, at, hint if fits else f"{hint}, and make it {_with_article(wanted_type)}", fixes, group_summary
+    )
 
 
 @rule("field-near-miss", Severity.WARNING, Category.ADVICE)
@@ -125,7 +131,7 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
             came = f"came with API version {version_introduced(kind, key)}; platforms that speak {version} ignore"
-            hint = f"check with --api-version {version_introduced(kind, key)}"
+            hint = f"check with --api-version {version_introduced(kind, key)} if your platforms speak it"
             yield catalog.finding(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
@@ -171,7 +177,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
                 kind, where = belongs_to[key]
                 wanted_type = field_type(kind, key)
                 fits = _fits_type(node.value[key], wanted_type)
-                hint = "move it there" if fits else f"there, {key} must be of type {wanted_type}"
+                hint = "move it there" + ("" if fits else f", and make it {_with_article(wanted_type)}")
                 group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
                 message = f"{key!r} of {node.label} belongs {where}"
                 yield node.finding(message, key, hint, group_summary=group_summary)

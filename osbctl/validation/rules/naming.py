@@ -148,7 +148,9 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     for node, _, reason in _non_guid_ids(catalog):
         if reason:
             message = f"the id of {node.label} is almost a GUID: {reason}"
-            yield node.finding(message, "id", "correct before publishing", group_summary="ids are almost GUIDs")
+            yield node.finding(
+                message, "id", "correct it, unless the id is published", group_summary="ids are almost GUIDs"
+            )
 
 
 def _non_guid_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:

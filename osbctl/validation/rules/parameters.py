@@ -19,7 +19,7 @@ from osbctl.jsonschemas.dialects import (
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
-from osbctl.paths import JSON_TYPES, Path, get_at, value_at
+from osbctl.paths import JSON_TYPES, JsonValue, Path, get_at, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
@@ -93,8 +93,18 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     for path, text in metaschema_errors(schema.value, _find_draft(schema) or DRAFT_4):
         if path == ("$schema",):  # `parameters-dialect-unknown` reports it
             continue
-        value = str(get_at(schema.value, path)) if path[-1:] == ("type",) else ""
-        yield schema.finding(f"not a valid JSON Schema: {text}", path, did_you_mean(value, JSON_TYPES.values()))
+        yield schema.finding(f"not a valid JSON Schema: {text}", path, _repair_hint(path, get_at(schema.value, path)))
+
+
+def _repair_hint(path: Path, value: JsonValue) -> str:
+    """Hint on a wrong value of a keyword; empty if the sentence says it."""
+    if path[-1:] == ("type",):
+        return did_you_mean(str(value), JSON_TYPES.values())
+    if path[-1:] == ("required",):
+        return "leave it out" if value == [] else "write a list of names, beside `properties`"
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?|true|false", value):
+        return f"write {value}, without quotes"
+    return ""
 
 
 def _find_draft(schema: Node) -> Dialect | None:
