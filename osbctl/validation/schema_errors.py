@@ -15,7 +15,7 @@ from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.sources.catalogs import catalog_below_hint
 from osbctl.text import did_you_mean, format_key
-from osbctl.validation.node import CatalogNode
+from osbctl.validation.node import NUMBERED_HINT, CatalogNode, is_numbered
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
@@ -248,17 +248,12 @@ def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, .
         if not value:
             return "write an empty list: []" if path[-1] != "plans" else "write a list with a plan in it", ()
         if is_numbered(value):
-            return "write a list of the values, without 0, 1 and so on", ()
+            return NUMBERED_HINT, ()
         by_name = value and all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):
         return _suggest_list_from_text(path, value, safe)
     return "write a list, even of a single entry", ()
-
-
-def is_numbered(value: dict[str, Any]) -> bool:
-    """Return whether an object is a list that was written with its indexes as keys."""
-    return bool(value) and [*value] in ([str(n + start) for n in range(len(value))] for start in (0, 1))
 
 
 def _suggest_list_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:

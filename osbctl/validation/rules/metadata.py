@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.catalog import has_price, objects_in_list, parse_date
+from osbctl.fields import CONVENTIONS
 from osbctl.findings import Finding, Severity
 from osbctl.paths import Path
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.redaction import is_secret_name, redact_text
 from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.validation.node import NUMBERED_HINT, CatalogNode, Node, is_numbered
 
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://(?!\.)[^\s/?#]+(?:[/?#]|$)", re.IGNORECASE)
@@ -164,6 +165,24 @@ def _service_urls(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str],
                 url = service.child(holder).text(key)
                 if url is not None:
                     yield service, (holder, key), url
+
+
+@rule("metadata-numbered", Severity.WARNING, Category.ADVICE)
+def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
+    """A list in metadata is written as an object with the keys 0, 1 and so on.
+
+    Conversions to YAML or JSON do this to lists. A marketplace that reads a list shows nothing. Fields of the metadata
+    conventions, such as `bullets`, are those of `metadata-type`.
+
+    Bad: metadata: {features: {"0": Backups, "1": Metrics}}
+    Good: metadata: {features: [Backups, Metrics]}
+    Source: RFC 8259, sections 4 and 5: only an array is an ordered sequence
+    """
+    for node, metadata in catalog.objects_with_metadata:
+        for key, value in metadata.items():
+            if key not in CONVENTIONS and isinstance(value, dict) and "0" in value and is_numbered(value):
+                message = f"{key[:40]!r} of {node.label} is a list written as an object"
+                yield node.finding(message, ("metadata", key), NUMBERED_HINT)
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
