@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 ELLIPSIS = "…"
 
+LIST_HINT = "write a list of the values, without 0, 1 and so on"
+"""The hint on a list that is written with its indexes as keys."""
+
 _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 """Unicode categories that are escaped: controls, direction marks, line separators."""
 

@@ -26,6 +26,7 @@ from osbctl.sources.yaml_text import (
     meaning_in_1_1,
     parse_number,
 )
+from osbctl.text import LIST_HINT
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 MERGE = object()
@@ -145,6 +146,7 @@ class Builder:
 
     def _fill_mapping(self, container: dict[str, Any]) -> None:
         marks: dict[str, Any] = {}
+        begin = len(self._faults)
         merged: list[list[dict[str, Any]]] = []
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, marks)
@@ -162,6 +164,17 @@ class Builder:
         for base in (base for group in reversed(merged) for base in group):
             for key, item in base.items():
                 container.setdefault(key, item)
+        if len(self._faults) > begin:
+            self._report_list_once(begin, marks)
+
+    def _report_list_once(self, begin: int, key_marks: dict[str, Any]) -> None:
+        """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""
+        offsets = {mark.index for mark in key_marks.values()}
+        faults = self._faults[begin:]
+        own = [fault for fault in faults if fault.rule == "key-not-string" and fault.offset in offsets]
+        if own and [*key_marks] == [str(number) for number in range(len(own))]:
+            kept = [fault for fault in faults if fault.rule != "key-not-string" or fault.offset not in offsets]
+            self._faults[begin:] = [own[0]._replace(hint=LIST_HINT), *kept]
 
     def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
         """The key that begins with `event`: `<<`, or a new string; `key_marks` are the places of the keys before it."""

@@ -9,8 +9,6 @@ from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import Path
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
-NUMBERED_HINT = "write a list of the values, without 0, 1 and so on"
-
 
 def is_numbered(value: dict[str, Any]) -> bool:
     """Return whether an object is a list that was written with its indexes as keys."""

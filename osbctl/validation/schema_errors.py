@@ -14,8 +14,8 @@ from osbctl.paths import JSON_TYPES, Path, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.sources.catalogs import catalog_below_hint
-from osbctl.text import did_you_mean, format_key
-from osbctl.validation.node import NUMBERED_HINT, CatalogNode, is_numbered
+from osbctl.text import LIST_HINT, did_you_mean, format_key
+from osbctl.validation.node import CatalogNode, is_numbered
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}
@@ -248,7 +248,7 @@ def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, .
         if not value:
             return "write an empty list: []" if path[-1] != "plans" else "write a list with a plan in it", ()
         if is_numbered(value):
-            return NUMBERED_HINT, ()
+            return LIST_HINT, ()
         by_name = value and all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):

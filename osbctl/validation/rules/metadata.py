@@ -12,7 +12,8 @@ from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.redaction import is_secret_name, redact_text
 from osbctl.rule import Category, rule
-from osbctl.validation.node import NUMBERED_HINT, CatalogNode, Node, is_numbered
+from osbctl.text import LIST_HINT
+from osbctl.validation.node import CatalogNode, Node, is_numbered
 
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://(?!\.)[^\s/?#]+(?:[/?#]|$)", re.IGNORECASE)
@@ -182,7 +183,7 @@ def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
         for key, value in metadata.items():
             if key not in CONVENTIONS and isinstance(value, dict) and "0" in value and is_numbered(value):
                 message = f"{key[:40]!r} of {node.label} is a list written as an object"
-                yield node.finding(message, ("metadata", key), NUMBERED_HINT)
+                yield node.finding(message, ("metadata", key), LIST_HINT)
 
 
 @rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
