@@ -203,6 +203,9 @@ def test_woken_connection_is_queued_once() -> None:
     bench.scheduler.wake(one)
     bench.turns(2)
     assert bench.served == [one]
+    bench.scheduler.wake(one)
+    bench.turns(1)
+    assert bench.served == [one, one], "it has rested meanwhile"
 
 
 def test_slice_ends_before_the_turn() -> None:

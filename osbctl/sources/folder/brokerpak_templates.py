@@ -18,7 +18,8 @@ _INSIDE = re.compile(
     r"|(?P<bracket>[][(){}\"])|[^][(){}\"#/<\n]+|.",
     re.DOTALL | re.MULTILINE,
 )
-_QUOTED = re.compile(r'(?:\\.|\$\$\{|%%\{|(?![$%]\{)[^"\\\n])*+("|[$%]\{|)')
+_QUOTED = re.compile(r'(?:[^"\\\n$%]+|\\.|\$\$\{|%%\{|[$%](?!\{))*("|[$%]\{|)')
+"""Without a possessive `*+`, which before Python 3.11.5 loses the end of a group with alternatives."""
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 
 
