@@ -21,24 +21,30 @@ _LONGEST = 8192
 
 
 def ask_password(prompt: str) -> str:
-    """Ask at the terminal, without echo. Raises UsageError: there is no terminal, or no input."""
+    """Ask at the terminal, without echo. Raises UsageError: there is no terminal, no input, or an empty one."""
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask for the password", "use --password-stdin")
     try:
-        return getpass.getpass(prompt)
+        return _not_empty(getpass.getpass(prompt))
     except EOFError:
         raise UsageError("no password was given") from None
 
 
 def read_password_from_stdin() -> str:
-    """The password on standard input, without its line end. Raises UsageError: it is too long, or not UTF-8."""
+    """The password on standard input, without its line end. Raises UsageError: it is too long, empty, or not UTF-8."""
     raw = sys.stdin.buffer.read(_LONGEST + 1)
     if len(raw) > _LONGEST:
         raise UsageError(f"standard input has more than {_LONGEST} bytes: this is not a password")
     try:
-        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        return _not_empty(raw.decode("utf-8").removesuffix("\n").removesuffix("\r"))
     except UnicodeDecodeError:
         raise UsageError("the password on standard input is not UTF-8 text") from None
+
+
+def _not_empty(password: str) -> str:
+    if not password:
+        raise UsageError("the password is empty")
+    return password
 
 
 class PasswordFinder:

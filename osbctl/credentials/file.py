@@ -155,7 +155,7 @@ def write_record(
                 before_write()
             return len(present) + 1
     except OSError as error:
-        raise SourceError(f"cannot write {path}: {error.strerror}") from error
+        raise SourceError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 @contextlib.contextmanager

@@ -143,7 +143,7 @@ def test_what_makes_no_sense_ends_with_2_and_a_sentence(
 def test_a_file_that_cannot_be_written_ends_with_3_and_shows_no_password(tmp_path: Path) -> None:
     ran = generated("-o", tmp_path / "none/c.json", code=3)
     assert ran.stdout == ""
-    assert "cannot write" in ran.stderr
+    assert "cannot be written" in ran.stderr
 
 
 @each("option", [["--force", "-o"], ["--append"]])
