@@ -189,8 +189,9 @@ def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> b
     env = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX") if folder else ():
         env.pop(name, None)
-    command = ["git", "-c", "core.fsmonitor=false", *arguments]  # else a repository could name a program to run
     try:
+        # Without the setting, a repository could name a program to run.
+        command = [_find_git(), "-c", "core.fsmonitor=false", *arguments]
         done = subprocess.run(command, input=stdin, capture_output=True, env=env, cwd=folder or None, check=False)
     except FileNotFoundError as error:
         if folder:
@@ -199,3 +200,17 @@ def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> b
     except OSError:  # the folder may not be entered
         return None
     return done.stdout if done.returncode == 0 else None
+
+
+def _find_git() -> str:
+    """The git of PATH. Windows itself searches the working folder first, and a repository may have a git.exe.
+
+    Raises FileNotFoundError: there is none.
+    """
+    if os.name != "nt":
+        return "git"
+    for folder in os.get_exec_path():
+        program = os.path.join(folder, "git.exe")  # noqa: PTH118
+        if os.path.isabs(folder) and os.path.isfile(program):  # noqa: PTH113, PTH117
+            return program
+    raise FileNotFoundError("git.exe")

@@ -350,3 +350,91 @@ def test_the_language_server_answers(tmp_path: Path) -> None:
         server.stdin.flush()
         server.stdout.read()
     assert server.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def windows_git(windows: None) -> None:
+    """A git for Windows on the PATH of Wine."""
+    try:
+        machine.install_git()
+    except machine.UnavailableError as why:
+        pytest.skip(f"no git for Windows: {why}")
+
+
+def commit_and_change(folder: Path) -> None:
+    """Commit all files of a folder; then change, move, delete and ignore some."""
+
+    def git(*words: str) -> None:
+        named = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.autocrlf=false"]
+        subprocess.run(["git", *named, *words], cwd=folder, check=True, capture_output=True)
+
+    shutil.copytree(ROOT / "catalogs" / "source", folder / "source")
+    shutil.copy(folder / "two words.yaml", folder / "sub" / "größe und mehr.yaml")
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-q", "-m", "one", "--date", "2026-01-01T00:00:00Z")
+    changed = (folder / "data-services.yaml").read_text().replace("name: small", "name: tiny")
+    (folder / "data-services.yaml").write_text(changed)
+    plan = folder / "source" / "services" / "redis" / "plans" / "cache.yaml"
+    plan.write_text(plan.read_text().replace("free: ", "bindable: false\nfree: "))
+    git("mv", "sub/inner.yaml", "moved.yaml")
+    git("rm", "-q", "interface-example.json")
+    (folder / ".gitignore").write_text("ignored.yaml\n")
+    shutil.copy(folder / "faulty.yaml", folder / "ignored.yaml")
+
+
+@on_windows
+@pytest.mark.usefixtures("windows_git")
+def test_sources_in_git_give_on_windows_what_they_give_on_linux(tmp_path: Path) -> None:
+    linux, windows = folders(tmp_path)
+    for folder in (linux, windows):
+        commit_and_change(folder)
+    sources = [
+        "data-services.yaml",
+        "./data-services.yaml",
+        "two words.yaml",
+        "sub/größe und mehr.yaml",
+        "größe.json",
+        "source",
+    ]
+    calls = [
+        *(call(command, f"main:{source}") for command in ("validate", "show") for source in sources),
+        *(call("diff", f"main:{name}", name, "-f", "json") for name in ("data-services.yaml", "source", "./source/")),
+        *(call("diff", "main", *words) for words in ([], ["sub"], ["source"], ["moved.yaml"], ["-f", "json"])),
+        call("diff", "HEAD~0", "data-services.yaml"),
+        call("diff", "main:data-services.yaml", "-", stdin='{"services": []}'),
+        call("validate"),
+        call("validate", ".", "-f", "json"),
+        call("validate", "sub"),
+        call("build", "main:source", "-o", "built.json"),
+        call("page", "main:source", "-o", "source.html"),
+        *(
+            call("validate", name)
+            for name in ("main:absent.yaml", "HEAD~3:faulty.yaml", "none:faulty.yaml", "main:sub")
+        ),
+    ]
+    here, there = run_calls(calls, linux, LINUX), run_calls(calls, windows, WINDOWS)
+    assert_same(calls, here, there)
+    assert {one["code"] for one in here} == {0, 1, 3}
+    assert (windows / "source.html").read_bytes() == (linux / "source.html").read_bytes()
+    names = ("main:sub\\größe und mehr.yaml", "main:.\\source", "main:source\\services", ".\\source", "source\\absent")
+    spelled = [call("validate", name.replace("\\", slash), "-f", "json") for name in names for slash in ("\\", "/")]
+    answers = [output(one) for one in run_calls(spelled, windows, WINDOWS)]
+    assert answers[::2] == answers[1::2]
+    assert [code for code, _, _ in answers[::2]] == [1, 0, 3, 0, 3]
+
+
+WRITES = 'int main(void) { FILE *file = fopen("RAN", "w"); fclose(file); return 0; }'
+
+
+@on_windows
+@pytest.mark.usefixtures("windows_git")
+def test_a_git_of_the_working_folder_is_not_run(tmp_path: Path) -> None:
+    """Windows looks there first, and the folder may be a stranger's repository."""
+    _, windows = folders(tmp_path)
+    commit_and_change(windows)
+    machine.compile_program(f"#include <stdio.h>\n{WRITES}", windows / "git.exe")
+    calls = [call("validate"), call("validate", "main:data-services.yaml"), call("diff", "main")]
+    answers = [output(one) for one in run_calls(calls, windows, WINDOWS)]
+    assert not (windows / "RAN").exists()
+    assert "data-services.yaml" in answers[1][1] and answers[1][0] == 0

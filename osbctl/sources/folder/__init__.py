@@ -9,6 +9,7 @@
 Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; overlays address by name.
 """
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -32,6 +33,7 @@ NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
     """Read a source folder or a brokerpak, on the disk or in git; options and errors as in `compose`."""
+    folder = folder.replace(os.sep, "/")
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
     from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak  # only some folders are one
 
@@ -63,6 +65,7 @@ def compose(
     being edited, by resolved path. Missing ids, and ids that contradict the lock, are errors in the document's notes.
     Raises SourceError: no such folder, or a file cannot be opened; DocumentError: it does not compose.
     """
+    folder = folder.replace(os.sep, "/")
     if not unsaved and not Path(folder).is_dir():
         name = redact_text(folder)
         if Path(folder).exists():
