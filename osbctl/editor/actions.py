@@ -1,6 +1,5 @@
 """Code actions for findings: the fixes of `osbctl fix`, a fresh GUID, and a comment that silences the finding."""
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -14,6 +13,7 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
 from osbctl.sources.document import Document
+from osbctl.sources.folder.lock import fresh_id
 from osbctl.tasks.fix import add_schema_draft_fixes, compute_fix_edits
 from osbctl.text import escape_line
 
@@ -55,7 +55,7 @@ class ActionBuilder:
             for fixes in [finding.fixes] if finding.members and finding.fixes else [(fix,) for fix in finding.fixes]:
                 yield from self._quick_fix_action(file, finding, fixes, _fix_title(fixes[0]), preferred=fixes[0].safe)
             if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
-                fresh = Fix("set", finding.path, str(uuid.uuid4()).upper())
+                fresh = Fix("set", finding.path, fresh_id())
                 yield from self._quick_fix_action(file, finding, (fresh,), "Set a fresh GUID")
             yield from self._ignore_comment_action(file, finding)
 

@@ -2,10 +2,10 @@
 
 import json
 import re
-import uuid
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
+import yaml
 from lsprotocol import types
 
 from osbctl.editor.analysis import Analysis
@@ -24,12 +24,29 @@ from osbctl.fields import LATEST
 from osbctl.findings import Finding
 from osbctl.paths import JsonValue, Path
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.sources.folder.lock import fresh_id
 from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 """Text that needs no quotes in YAML."""
+_PLACEHOLDER = re.compile(r"\$\{\d+:([^}]*)\}")
+_NOTHING_YET = re.compile(r"(?:#.*|---|\s)*+[\w-]*+\s*+")
+"""A text with no more than comments and one word."""
+CATALOG = """\
+services:
+- id: {0}
+  name: ${{1:my-service}}
+  description: ${{2:One sentence for the marketplace.}}
+  bindable: true
+  plans:
+  - id: {1}
+    name: ${{3:small}}
+    description: ${{4:One sentence that tells this plan from the others.}}
+    free: true
+"""
+"""A catalog to begin with. Ids are filled in here; `${N:…}` is what the user replaces (LSP 3.17, "Snippet Syntax")."""
 
 
 def hover(
@@ -89,9 +106,27 @@ def completions(file: TextDocument, position: types.Position, subpath: PurePath 
     if cursor is None or part is None:
         return []
     if cursor.path[-1:] == ("id",) and not cursor.is_key:
-        return [_completion_item(file, cursor, str(uuid.uuid4()).upper(), detail="a fresh GUID")]
-    found = [_completion_item(file, cursor, value) for value in allowed_values(part)]
+        return [_completion_item(file, cursor, fresh_id(), detail="a fresh GUID")]
+    # On a line of its own stands a key; behind a hyphen, that or a value.
+    takes_value = not cursor.is_key or file.body[: cursor.start].rstrip(" \t").endswith("-")
+    found = [_completion_item(file, cursor, value) for value in allowed_values(part)] if takes_value else []
     return [*found, *_field_items(file, cursor, part, subpath)] if cursor.is_key else found
+
+
+def new_catalog(file: TextDocument, position: types.Position, *, snippets: bool) -> list[types.CompletionItem]:
+    """A whole catalog for a text with nothing yet; with `snippets`, the editor takes the user through its values."""
+    cursor = cursor_at(file.body, file.offset(position)) if _NOTHING_YET.fullmatch(file.body) else None
+    if cursor is None:
+        return []
+    text = CATALOG.format(fresh_id(), fresh_id())
+    if file.name.lower().endswith(".json"):
+        text = f"{json.dumps(yaml.safe_load(text), indent=2)}\n"
+    item = types.CompletionItem("osb-catalog", kind=types.CompletionItemKind.Snippet, sort_text="0")
+    item.detail = "a catalog with one service offering and fresh GUIDs"
+    item.insert_text_format = types.InsertTextFormat.Snippet if snippets else types.InsertTextFormat.PlainText
+    new = text if snippets else _PLACEHOLDER.sub(r"\1", text)
+    item.text_edit = types.TextEdit(file.range(file.line_starts[file.line_of(cursor.start)], cursor.end), new)
+    return [item]
 
 
 def _field_items(

@@ -45,10 +45,16 @@ def _list_symbols(
         name = file.spans.get((*path, index, "name"))
         end = span.start + len(file.body[span.start : span.end].rstrip())
         yield types.DocumentSymbol(
-            name=escape_line(str(value.get("name") or f"number {index + 1}")) or "?",
+            name=_label(value.get("name")) or f"number {index + 1}",
             kind=kind,
             range=file.range(span.start, end),
             selection_range=file.range(name.start, name.end) if name else file.range(span.start, span.start),
-            detail=escape_line(str(value.get("id", ""))),
+            detail=_label(value.get("id")),
             children=list(_list_symbols(file, value, (*path, index, "plans"), types.SymbolKind.Field)),
         )
+
+
+def _label(value: Any) -> str:
+    """A name or id on one line; empty if it is missing, null, or neither text nor a number."""
+    is_shown = isinstance(value, (str, int, float)) and not isinstance(value, bool)
+    return escape_line(str(value)).strip() if is_shown else ""

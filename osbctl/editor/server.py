@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from lsprotocol import types
+from pygls.capabilities import get_capability
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 import osbctl
 from osbctl.editor.actions import FIX_ALL, ActionBuilder
-from osbctl.editor.completion import completions, hover
+from osbctl.editor.completion import completions, hover, new_catalog
 from osbctl.editor.navigation import document_symbols, find_id_in_lock
 from osbctl.editor.open_files import OpenFiles, path_from_uri
 from osbctl.editor.text_document import make_diagnostic
@@ -132,9 +133,17 @@ class EditorServer:
     def _on_completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         path = path_from_uri(params.text_document.uri)
         file = self.open.files.get(path)
-        if file is None or file.source is None:
+        if file is None:
             return []
-        return completions(self.open.read_document(path), params.position, self.open.path_in_folder(path))
+        document = self.open.read_document(path)
+        begun: list[types.CompletionItem] = []
+        if file.source in (None, path):  # no part of a source folder
+            supported = "text_document.completion.completion_item.snippet_support"
+            snippets = bool(get_capability(self.protocol.client_capabilities, supported))
+            begun = new_catalog(document, params.position, snippets=snippets)
+        if file.source is None:
+            return begun
+        return begun + completions(document, params.position, self.open.path_in_folder(path))
 
     async def _on_definition(self, params: types.DefinitionParams) -> types.Location | None:
         path, file, _ = await self.open.wait_for_analysis(params.text_document.uri)

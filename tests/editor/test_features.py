@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from osbctl.editor.analysis import analyse_source
+from osbctl.editor.completion import new_catalog
+from osbctl.editor.text_document import TextDocument
+from osbctl.findings import Severity
 from osbctl.platforms import format_platforms, platforms_refusing
 from tests.editor.client import Editor, in_editor
 from tests.editor.test_diagnostics import place
@@ -75,6 +80,61 @@ def test_fields_and_values_in_json_that_is_not_whole(tmp_path: Path) -> None:
     }
     offered = complete(tmp_path / "catalog.json", '{"services": [{"requires": ["vo|"]}]}')
     assert offered["volume_mount"] == '{"services": [{"requires": ["volume_mount"]}]}'
+
+
+def test_a_line_of_its_own_takes_a_key_and_no_value(tmp_path: Path) -> None:
+    """Any indentation below a key counts: editors choose it. Behind a colon or a hyphen, values are offered."""
+    for indent in ("  ", "   ", "    ", "      "):
+        for key in ("bindable:", "bindable: ", "plan_updateable:", "bindable: # not yet"):
+            for word in ("", "tr"):
+                text = f"services:\n- name: a\n  {key}\n{indent}{word}|"
+                assert not {"true", "false"} & complete(tmp_path / "catalog.yaml", text).keys(), text
+    assert "plans" in complete(tmp_path / "catalog.yaml", "services:\n- name: a\n  bindable:\n  |")
+    for text in (
+        "services:\n- bindable: |",
+        "services:\n- name: a\n  bindable: &a tr|",
+        '{"services": [{"bindable":\n|',
+    ):
+        assert {"true", "false"} <= complete(tmp_path / "catalog.yaml", text).keys(), text
+    assert "syslog_drain" in complete(tmp_path / "catalog.yaml", "services:\n- requires:\n  - |")
+
+
+@pytest.mark.parametrize("name", ["catalog.yaml", "broker.yml", "offer.json"])
+@pytest.mark.parametrize("before", ["", "osb|", "\n\n", "# ours\n---\n", "  |\n"])
+def test_a_file_with_nothing_yet_is_offered_a_catalog_first(tmp_path: Path, name: str, before: str) -> None:
+    marked = before if "|" in before else f"{before}|"
+    items = sorted(completions(tmp_path / name, marked), key=lambda item: str(item.sort_text))
+    assert items[0].label == "osb-catalog"
+    assert [item.label for item in items[1:]] in ([], ["services"])
+    assert items[0].insert_text_format == types.InsertTextFormat.PlainText  # this editor has no snippets
+    text = applied(at(marked)[0], [items[0].text_edit])  # type: ignore[list-item]
+    analysis = analyse_source("catalog.yaml", {"catalog.yaml": text})
+    assert [finding.rule for finding in analysis.findings if finding.severity is not Severity.INFO] == []
+    assert len(set(re.findall(GUID, text))) == 2
+
+
+@pytest.mark.parametrize("text", ["services:\n|", "a: b\n|", "one two|", "# osb|", "[|", '{"|', "a\n|b"])
+def test_a_file_with_something_is_not(tmp_path: Path, text: str) -> None:
+    assert "osb-catalog" not in complete(tmp_path / "catalog.yaml", text)
+
+
+def test_nor_is_a_part_of_a_source_folder(folder: Path) -> None:
+    assert complete(folder / "services" / "redis.yaml", "|").keys() >= {"name", "plans"}
+    assert "osb-catalog" not in complete(folder / "services" / "redis.yaml", "|")
+
+
+def test_an_editor_with_snippets_takes_the_user_through_the_values(tmp_path: Path) -> None:
+    file = TextDocument("catalog.yaml", "")
+    (item,) = new_catalog(file, types.Position(0, 0), snippets=True)
+    assert item.insert_text_format == types.InsertTextFormat.Snippet
+    assert item.text_edit and re.findall(r"\$\{(\d)", item.text_edit.new_text) == ["1", "2", "3", "4"]
+
+
+def test_spaces_without_end_are_read_once() -> None:
+    file = TextDocument("catalog.yaml", "\n" * 200_000 + "{")
+    start = time.process_time()
+    assert new_catalog(file, types.Position(0, 0), snippets=False) == []
+    assert time.process_time() - start < 2
 
 
 def test_required_fields_are_offered_first_and_later_ones_with_their_version(tmp_path: Path) -> None:
@@ -162,6 +222,23 @@ def test_the_outline_is_services_and_plans(tmp_path: Path) -> None:
     ]
     assert place(found[0].selection_range.start) == (1, 8)
     assert (place(found[0].range.start), place(found[0].range.end)) == ((1, 2), (5, 9))
+
+
+NAMELESS = {
+    "missing": "id: x", "null": "name: null", "empty": "name: ", "quoted": "name: ''", "spaces": "name: '  '", "list": "name: [a]",
+    "object": "name: {a: b}", "false": "name: false",
+}  # fmt: skip
+
+
+def test_the_outline_has_no_value_that_is_no_name(tmp_path: Path) -> None:
+    services = "\n".join(f"- {{{name}, plans: [{{{name}}}]}}" for name in NAMELESS.values())
+    found = outline(tmp_path / "catalog.yaml", f"services:\n- bindable: true\n{services}\n")
+    assert [one.name for one in found] == [f"number {number}" for number in range(1, len(NAMELESS) + 2)]
+    assert {plan.name for one in found for plan in one.children} == {"number 1"}
+    assert [one.detail for one in found] == ["", "x", *[""] * (len(NAMELESS) - 1)]
+    text = "services:\n- {name: 7, id: null, plans: [{name: None, id: {}}]}\n- {name: a, id: 3, bindable: true}"
+    shown = [(one.name, one.detail) for one in outline(tmp_path / "catalog.yaml", text)]
+    assert shown == [("7", ""), ("a", "3")]  # YAML's numbers are what the user wrote
 
 
 def definition(path: Path, marked: str) -> tuple[str, int, int] | None:
