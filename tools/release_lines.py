@@ -27,8 +27,8 @@ FILES = {
     "docs/how-to/publish-a-page.md": "./osbctl",
     "docs/how-to/registered-brokers.md": "../osbctl",
     "docs/install.md": ".",
-    "editors/vscode/README.md": "../osbctl",
-    "editors/vscode/src/extension.ts": "../osbctl",
+    "editors/vscode/README.md": ".",
+    "editors/vscode/src/extension.ts": ".",
     "osbctl/__init__.py": "",
     "pyproject.toml": "",
 }

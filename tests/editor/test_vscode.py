@@ -21,8 +21,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
+from lsprotocol import types
 
 import osbctl
+from osbctl.editor.analysis import find_source
+from osbctl.editor.completion import new_catalog
+from osbctl.editor.text_document import TextDocument
+from osbctl.sources.discovery import may_be_catalog
+from tests.corpus import catalogs
+from tests.editor.test_features import GUID, ID
+from tests.editor.test_other_files import OTHERS
 from tests.folders import catalogs_folder
 from tests.pages.browser import chromium
 
@@ -128,7 +137,7 @@ def open_file(page: Page, address: str, file: Path) -> None:
 
 @pytest.mark.browser
 def test_a_newcomer_sees_a_finding_and_mends_it(server_program: Path, vsix: Path, tmp_path: Path) -> None:
-    """Installing osbctl and the extension is all it takes; before that, a message says what to type."""
+    """Installing osbctl and the extension is all it takes; before that, the status bar leads to what to type."""
     workspace, home = tmp_path / "my-broker", tmp_path / "home"
     workspace.mkdir()
     home.mkdir()
@@ -137,11 +146,16 @@ def test_a_newcomer_sees_a_finding_and_mends_it(server_program: Path, vsix: Path
         page = browser.new_context(viewport={"width": 1300, "height": 900}).new_page()
         page.set_default_timeout(WAIT)
         open_file(page, address, workspace / "catalog.yaml")
-        page.locator(".notification-toast", has_text="not on PATH. Type: pipx install").wait_for()
+        trusted = page.get_by_text("Yes, I trust the authors")
+        trusted.wait_for()
+        status = page.locator(".statusbar-item", has_text="osbctl")
+        status.wait_for()
+        assert page.locator(".notification-toast").count() == 0
 
         install_osbctl(workspace)
-        page.get_by_text("Yes, I trust the authors").click()
+        trusted.click()
         page.locator(".squiggly-error").first.wait_for()
+        status.wait_for(state="hidden")
 
         page.get_by_text('"true"').first.click()
         page.keyboard.press("Control+Period")
@@ -161,6 +175,61 @@ def test_a_newcomer_sees_a_finding_and_mends_it(server_program: Path, vsix: Path
         page.locator(".view-line", has_text=re.compile(r"-\s+id:\s+[0-9a-f-]{36}")).wait_for()
 
 
+@pytest.mark.browser
+def test_other_projects_are_left_alone_and_problems_are_quiet(server_program: Path, vsix: Path, tmp_path: Path) -> None:
+    """Beside a package.json nothing starts; beside a catalog an item of the status bar leads to the line to type."""
+    workspace, home = tmp_path / "shop", tmp_path / "home"
+    program = workspace / ".venv" / "bin" / "osbctl"
+    program.parent.mkdir(parents=True)
+    home.mkdir()
+    program.write_text("#!/bin/sh\ntouch started\nexit 3\n")
+    program.chmod(0o755)
+    for name, text in {"package.json": '{"name": "shop"}', "catalog.yaml": ""}.items():
+        (workspace / name).write_text(text)
+    with served(server_program, vsix, home) as address, chromium() as browser:
+        page = browser.new_context(viewport={"width": 1300, "height": 900}).new_page()
+        page.set_default_timeout(WAIT)
+        open_file(page, address, workspace / "package.json")
+        page.get_by_text("Yes, I trust the authors").click()
+        page.keyboard.press("F1")
+        page.keyboard.type("Show Running Extensions")
+        page.keyboard.press("Enter")
+        page.locator(
+            ".runtime-extensions-editor .extension", has_text=re.compile("osbctl.*Activation", re.DOTALL)
+        ).wait_for()
+        assert not (workspace / "started").exists()
+        program.unlink()
+
+        open_from_list(page, "catalog.yaml")
+        status = page.locator(".statusbar-item", has_text="osbctl")
+        status.wait_for()
+        assert page.locator(".notification-toast").count() == 0
+        page.keyboard.press("Control+Space")
+        first = page.locator(".suggest-widget .monaco-list-row").first
+        first.wait_for()
+        assert "osb-catalog" in first.inner_text()
+        first.click()
+        page.locator(".view-line", has_text=re.compile(r"-\s+id:\s+[0-9a-f-]{36}")).first.wait_for()
+
+        open_from_list(page, "package.json")
+        status.wait_for(state="hidden")
+        open_from_list(page, "catalog.yaml")
+        status.click()
+        page.locator(".notification-toast", has_text=INSTALL_LINE).wait_for()
+
+
+INSTALL_LINE = "not on PATH. In a clone of osbctl, type: pipx install --force '.[lsp]'"
+
+
+def open_from_list(page: Page, name: str) -> None:
+    """Open a file of the workspace by its name."""
+    page.keyboard.press("Control+p")
+    page.locator(".quick-input-widget input").first.wait_for()
+    page.keyboard.type(name)
+    page.locator(".quick-input-list .monaco-list-row", has_text=name).first.click()
+    page.locator(".tab.active", has_text=name).wait_for()
+
+
 def choose(page: Page, label: str) -> None:
     """Ask for completion and take the entry of this name."""
     page.keyboard.press("Control+Space")
@@ -174,11 +243,86 @@ def test_what_the_extension_says_is_what_osbctl_is() -> None:
     for entry in manifest["contributes"]["snippets"]:
         snippets = json.loads((EXTENSION / entry["path"]).read_text())
         assert {snippet["prefix"] for snippet in snippets.values()} == {
+            "osb-catalog",
             "osb-service",
             "osb-plan",
             "osb-cost",
             "osb-schema",
         }
         ids = [line for snippet in snippets.values() for line in snippet["body"] if re.search(r"\bid\b", line)]
-        assert len(ids) == 3
+        assert len(ids) == 5
         assert all("${UUID}" in line for line in ids)
+
+
+@pytest.mark.parametrize("language", ["yaml", "json"])
+def test_the_snippet_of_a_catalog_is_what_the_server_offers(language: str) -> None:
+    """Both give the same catalog, so that it does not matter which of them an editor has."""
+    snippets = json.loads((EXTENSION / "snippets" / f"{language}.json").read_text())
+    text = "\n".join(snippets["OSB catalog"]["body"]).replace("${UUID}", ID).replace("$0", "")
+    text = re.sub(r"\$\{\d\|true,false\|\}", "true", re.sub(r"\$\{\d:([^}]*)\}", r"\1", text))
+    position = types.Position(0, 0)
+    (offered,) = new_catalog(TextDocument(f"catalog.{language}", ""), position, snippets=False)
+    assert offered.text_edit
+    assert yaml.safe_load(text) == yaml.safe_load(re.sub(GUID, ID, offered.text_edit.new_text))
+
+
+LEFT_ALONE = {
+    **{name: text for name, text in OTHERS.items() if not re.search(r"\b(plans|bindable)\b", text) and text[0] != "{"},
+    "package.json": '{"name": "shop", "version": "1.0.0", "scripts": {"services": "node ."}}',
+    "tsconfig.json": '{"compilerOptions": {"strict": true}} // services',
+    "values.yaml": "services:\n  web:\n    port: 80\n",
+    "empty.yaml": "",
+    "services/web.yaml": "port: 80\n",
+}
+
+
+@pytest.mark.browser
+def test_the_extension_starts_for_what_the_server_takes(tmp_path: Path) -> None:
+    """For each beginning of a catalog, too; and for no file whose text shows that it belongs to another program."""
+    if not (EXTENSION / "node_modules").is_dir():
+        npm_install(EXTENSION)
+    built = tmp_path / "evidence.js"
+    command = [
+        "node_modules/.bin/esbuild",
+        "src/evidence.ts",
+        "--platform=node",
+        f"--outfile={built}",
+        "--log-level=error",
+    ]
+    subprocess.run([*command, "--format=cjs"], cwd=EXTENSION, check=True)
+    shutil.copytree(catalogs_folder() / "source", tmp_path / "source")
+    texts = {
+        str(file): file.read_text() for file in (tmp_path / "source").rglob("*.*") if file.suffix in (".yaml", ".json")
+    }
+    files = [*catalogs_folder().glob("*.*"), *catalogs()]
+    whole = {
+        str(tmp_path / str(n) / file.name): file.read_text()
+        for n, file in enumerate(files)
+        if may_be_catalog(file.name)
+    }
+    begun = {
+        str(tmp_path / f"{n}-{Path(name).name}"): "".join(text.splitlines(keepends=True)[:n])
+        for name, text in whole.items() for n in (1, 2, 3, 5, 8, 13, 40)
+    }  # fmt: skip
+    few = [
+        "services:\n- name: a",
+        "ser",
+        "services:",
+        "# ours\n",
+        '{"services": [{"name": ',
+        "services:\n- name: a\n  metadata: {x: 1}",
+    ]
+    begun |= {
+        str(tmp_path / f"{n}" / f"{name}"): text for n, text in enumerate(few) for name in ("catalog.yaml", "a.yaml")
+    }
+    cases = [*LEFT_ALONE.items(), *texts.items(), *whole.items(), *begun.items()]
+    script = "const {mayBeCatalog} = require(process.argv[1]); const cases = JSON.parse(require('fs').readFileSync(0));"
+    script += "console.log(JSON.stringify(cases.map(([path, text]) => mayBeCatalog(path, text))))"
+    done = subprocess.run(
+        ["node", "-e", script, built], input=json.dumps(cases), capture_output=True, text=True, check=True
+    )
+    answers = dict(zip([name for name, _ in cases], json.loads(done.stdout), strict=True))
+    assert [name for name in LEFT_ALONE if answers[name]] == []
+    taken = [name for name, text in cases if find_source(name, text)]
+    assert len(taken) > 20
+    assert [name for name in taken if not answers[name]] == []
