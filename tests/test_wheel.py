@@ -17,7 +17,7 @@ import pytest
 pytestmark = pytest.mark.release
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("osbctl", "schemas", "catalogs", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".gitignore")
+PARTS = ("osbctl", "schemas", "catalogs", "man", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".gitignore")
 
 
 def copy(folder: Path, *, umask: int) -> Path:
@@ -87,7 +87,9 @@ def test_the_wheel_contains_exactly_the_needed_files(built: dict[str, Path]) -> 
     about = {name for name in names if name.startswith("osbctl-") and ".dist-info/" in name}
     assert {"osbctl/schemas/report-1.json", "osbctl/catalogs/source/catalog.lock"} <= data
     beside = {"osbctl/py.typed", "osbctl/platforms/ordinary.json"}
-    assert names == code | data | assets | about | beside
+    (manual,) = (name for name in names if ".data/" in name)
+    assert manual.endswith(".data/data/share/man/man1/osbctl.1")
+    assert names == code | data | assets | about | beside | {manual}
     assert {name.rpartition("/")[2] for name in about} == {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "LICENSE"}
 
 

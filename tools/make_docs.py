@@ -1,6 +1,6 @@
 """Generates the parts of the documentation that come from the program.
 
-    python tools/make_docs.py            write docs/reference/, docs/images/ and the transcripts in Markdown files
+    python tools/make_docs.py            write docs/reference/, docs/images/, man/ and the transcripts in Markdown files
     python tools/make_docs.py --check    write nothing; exit 1 with a diff where a file is out of date
 
 A transcript is a fenced block after a line `<!-- run: COMMAND -->`: the command is run in the
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from architecture import drawing
 from images import PICTURES, picture
+from man_page import man_page
 from reference import READERS, environment_page, reports_page
 from reference_commands import command_pages
 from reference_rules import rule_pages, summary
@@ -102,6 +103,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield reference / "configuration.md", "\n".join(configuration_page()) + "\n"
     yield reference / "environment.md", "\n".join(environment_page()) + "\n"
     yield reference / "reports.md", "\n".join(reports_page())
+    yield ROOT / "man" / "osbctl.1", "\n".join(man_page()) + "\n"
     yield ROOT / "docs" / "images" / "architecture.svg", drawing()
     for name in PICTURES:
         yield ROOT / "docs" / "images" / name, picture(name)
