@@ -191,9 +191,8 @@ def test_other_projects_are_left_alone_and_problems_are_quiet(server_program: Pa
         page.set_default_timeout(WAIT)
         open_file(page, address, workspace / "package.json")
         page.get_by_text("Yes, I trust the authors").click()
-        page.keyboard.press("F1")
-        page.keyboard.type("Show Running Extensions")
-        page.keyboard.press("Enter")
+        page.locator(".view-line", has_text="shop").wait_for()
+        pick(page, "F1", "Show Running Extensions")
         page.locator(
             ".runtime-extensions-editor .extension", has_text=re.compile("osbctl.*Activation", re.DOTALL)
         ).wait_for()
@@ -223,11 +222,16 @@ INSTALL_LINE = "not on PATH. In a clone of osbctl, type: pipx install --force '.
 
 def open_from_list(page: Page, name: str) -> None:
     """Open a file of the workspace by its name."""
-    page.keyboard.press("Control+p")
-    page.locator(".quick-input-widget input").first.wait_for()
-    page.keyboard.type(name)
-    page.locator(".quick-input-list .monaco-list-row", has_text=name).first.click()
+    pick(page, "Control+p", name)
     page.locator(".tab.active", has_text=name).wait_for()
+
+
+def pick(page: Page, keys: str, label: str) -> None:
+    """Open a list with these keys, and take the entry of this name."""
+    page.keyboard.press(keys)
+    page.locator(".quick-input-widget input").first.wait_for()
+    page.keyboard.type(label)
+    page.locator(".quick-input-list .monaco-list-row", has_text=label).first.click()
 
 
 def choose(page: Page, label: str) -> None:
