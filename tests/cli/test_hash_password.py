@@ -111,7 +111,7 @@ def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
         (("admin", "--generate", "-o", "a", "--append", "b"), "", "cannot be combined"),
         (("admin", "--generate", "--append", "a", "--force"), "", "--force is for -o"),
         (("admin",), "x", "there is no terminal to ask for the password\n  hint: use --password-stdin\n"),
-        (("admin", "--password-stdin"), "", "empty"),
+        (("admin", "--password-stdin"), "", "error: the password is empty\n"),
         (("admin", "--password-stdin"), "\n", "empty"),
         (("admin", "--password-stdin"), f"{SECRET}\n{SECRET}\n", "control character"),
         (("admin", "--password-stdin"), SECRET * 100, "longer than 511"),
