@@ -27,12 +27,13 @@ from tests.case import case, each
 from tests.cli import program
 from tests.cli.broker_server import Answer, listening
 from tests.cli.machine import registered
+from tests.corpus import EVERY_CASE
 
 PACKAGE = f"{Path(osbctl.__file__).parent}/"
 NAMES = ("firstone", "marked", "thirdone")
 MARKED = "marked"
 SAMPLE = 6
-"""Functions of each command in which a fault is planted; `make fuzz` takes all of them."""
+"""Functions of each command in which a fault is planted; `make test-every-case` takes all of them."""
 
 
 class PlantedError(Exception):
@@ -243,21 +244,13 @@ def _check(command: Command, template: Path, folder: Path, every: bool) -> None:
             assert re.search(r"\b1 of 3\b|\b1 failed\b", last), last
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
 def test_a_fault_in_one_leaves_the_others(
     command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    _check(command, template, tmp_path, every=False)
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
-def test_a_fault_anywhere_in_one_leaves_the_others(
-    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    _check(command, template, tmp_path, every=True)
+    _check(command, template, tmp_path, every=EVERY_CASE)
 
 
 DAMAGES = [
