@@ -95,8 +95,8 @@ def _check_output_options(output: Path | None, append: Path | None, force: bool)
         raise UsageError("--force is for -o")
     check_output(output, (), replaces=CREDENTIALS)
     if output and output.is_file() and output.stat().st_size and not force:
-        advice = "--append FILE adds to them, --force replaces them; a running broker loads either within seconds"
-        raise SourceError(f"{output} holds records already", advice)
+        advice = "--append FILE adds to it, --force replaces it; a running broker loads either within seconds"
+        raise SourceError(f"{output} is there already", advice)
 
 
 def _obtain_password(identity: str, *, stdin: bool, generate: bool) -> str:

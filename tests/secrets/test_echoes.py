@@ -266,6 +266,7 @@ IN_CATALOGS = (
     "catalog",
     "catalog without escapes",
     "name",
+    "names of two plans",
     "key",
     "values of a wrong type",
     "parameters",
