@@ -119,10 +119,13 @@ class Broker:
 
     def until_it_listens(self) -> None:
         for _ in range(400):
-            with contextlib.suppress(ConnectionRefusedError), self.target.raw():
-                return
+            if self.process.poll() is not None:
+                break
+            with contextlib.suppress(ConnectionRefusedError), self.target.raw() as connection:
+                if connection.getsockname() != connection.getpeername():  # a free port may be connected to itself
+                    return
             time.sleep(0.05)
-        raise SystemExit("the broker does not start")
+        raise SystemExit(f"the broker does not start: {(self.folder / 'log').read_text('utf-8')[-500:]}")
 
     def write(self, number: int) -> None:
         """Replace the served catalog by another valid one."""
@@ -373,7 +376,9 @@ def attack(
         crowd = multiprocessing.Process(target=attackers, args=[broker.target, addresses, 10, pause, ready])
         crowd.start()
         if not ready.wait(180):
-            yield f"attack of {addresses}: not all were refused in time"
+            log = (broker.folder / "log").read_text("utf-8")
+            ended = broker.process.poll()
+            yield f"attack of {addresses}: not all were refused in time (exit code {ended}): {log[-500:]}"
         hashes, waited = [], []
         for number in range(clients):
             clock = time.perf_counter if quiet else broker.cpu_seconds
