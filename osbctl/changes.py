@@ -1,14 +1,17 @@
 """Changes: results of comparisons, input of every report of changes."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TypeVar
 
 from osbctl.findings import Location, Severity
 from osbctl.paths import JsonValue, Path
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.reactions import Level as Level
 from osbctl.text import fingerprint, plural
+
+_Item = TypeVar("_Item")
 
 SEVERITIES = {
     Level.REFUSED: Severity.ERROR,
@@ -122,10 +125,15 @@ def _is_missing_in(path: Path, other: Path) -> bool:
 
 def join_equal(changes: Iterable[Change]) -> list[list[Change]]:
     """Lists of changes of several objects with the same `fact`; a list is at the position of its first change."""
-    facts: dict[Hashable, list[Change]] = {}
-    for change in changes:
-        facts.setdefault(change.fact, []).append(change)
-    return list(facts.values())
+    return join_by(changes, lambda change: change.fact)
+
+
+def join_by(items: Iterable[_Item], key: Callable[[_Item], Hashable]) -> list[list[_Item]]:
+    """Lists of the items with the same key; a list is at the position of its first item."""
+    joined: dict[Hashable, list[_Item]] = {}
+    for item in items:
+        joined.setdefault(key(item), []).append(item)
+    return list(joined.values())
 
 
 def format_objects(changes: Sequence[Change]) -> str:

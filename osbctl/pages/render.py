@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from osbctl import __version__
-from osbctl.changes import READING_ORDER, platforms_and_effects
+from osbctl.changes import READING_ORDER, join_by, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages.content import MAX_WITH_REQUESTS, Content, Part
@@ -99,12 +99,9 @@ def _attach_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote
     return notes
 
 
-def _join_equal_notes(notes: Iterable[ChangeNote]) -> Iterable[list[ChangeNote]]:
+def _join_equal_notes(notes: Iterable[ChangeNote]) -> list[list[ChangeNote]]:
     """Lists of notes that say the same of several objects."""
-    facts: dict[object, list[ChangeNote]] = defaultdict(list)
-    for note in notes:
-        facts[note.change.fact, note.accepted].append(note)
-    return facts.values()
+    return join_by(notes, lambda note: (note.change.fact, note.accepted))
 
 
 def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import Path, depth
-from osbctl.redaction import SECRET, is_secret_path, mask_secrets
+from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma
+from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma, make_fault
 
 
 class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
@@ -268,9 +268,7 @@ class _Walk:
     ) -> None:
         """Report a fault; `quoted` is the part of the message that is text of the document, and may be secret."""
         is_secret = self._is_secret or is_secret_path(self._path)
-        if quoted and is_secret:
-            message = message.replace(quoted, SECRET)
-        self._faults.append(TextFault(rule, message, offset, hint, first, is_secret))
+        self._faults.append(make_fault(rule, message, offset, hint, first, quoted=quoted, is_secret=is_secret))
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
         self._report(rule, message, offset, hint, quoted)

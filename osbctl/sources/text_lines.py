@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import Path
-from osbctl.redaction import may_be_secret_name
+from osbctl.redaction import SECRET, may_be_secret_name
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
 """The message and the hint where a comma inside of a number separates two entries."""
@@ -49,12 +49,12 @@ class Lines:
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0)
 
-    def error(self, rule: str, message: str, offset: int, hint: str = "") -> Finding:
-        """The finding about an error at an offset; without its line, if that may be of a secret in several lines."""
+    def error(self, rule: str, message: str, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
+        """The finding about an error at an offset; without its line, if that is, or may be, of a secret."""
         location = self.at(offset)
         lines = self._text[max(0, offset - _NEAR) : offset].splitlines()[:-1]
         above = next((found[1] for line in reversed(lines) if (found := _KEY.match(line))), "")
-        excerpt = "" if may_be_secret_name(above) else location.excerpt
+        excerpt = "" if is_secret or may_be_secret_name(above) else location.excerpt
         return Finding(rule, Severity.ERROR, message, (), location._replace(excerpt=excerpt), hint=hint)
 
     def offset_of(self, location: Location) -> int:
@@ -80,6 +80,14 @@ class TextFault(NamedTuple):
     is_secret: bool = False
 
 
+def make_fault(
+    rule: str, message: str, offset: int, hint: str, first: int | None, *, quoted: str, is_secret: bool
+) -> TextFault:
+    """A fault; `quoted` is the part of the message that is text of the document: a secret is left out."""
+    shown = message.replace(quoted, SECRET) if quoted and is_secret else message
+    return TextFault(rule, shown, offset, hint, first, is_secret)
+
+
 def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
     """The error about `faults`, of which there is at least one."""
     return DocumentError(fault_findings(faults, lines))
@@ -96,10 +104,7 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
         if first is not None:
             place = lines.at(first)
             message += f"; first at line {place.line}, column {place.column}"
-        finding = lines.error(rule, message, offset, hint)
-        if is_secret and finding.location:
-            finding = finding._replace(location=finding.location._replace(excerpt=""))
-        found.append(finding)
+        found.append(lines.error(rule, message, offset, hint, is_secret=is_secret))
     return tuple(found)
 
 

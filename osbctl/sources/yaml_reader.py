@@ -15,7 +15,15 @@ from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
 from osbctl.redaction import SECRET, is_secret_path
 from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, fault_findings, is_decimal_comma
+from osbctl.sources.text_lines import (
+    DECIMAL_COMMA,
+    Lines,
+    TextFault,
+    fault_error,
+    fault_findings,
+    is_decimal_comma,
+    make_fault,
+)
 from osbctl.sources.yaml_text import (
     BOOLEANS_OF_1_1,
     CONSTANTS,
@@ -299,12 +307,10 @@ class Builder:
 
         `quoted` is the part of the message that is text of the document, and may be secret.
         """
-        is_secret = self._is_in_secret()
-        if quoted and is_secret:
-            message = message.replace(quoted, SECRET)
         # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
         offset = min(mark.index, len(self._text)) if mark else 0
-        self._faults.append(TextFault(rule, message, offset, hint, first and first.index, is_secret))
+        is_secret, first = self._is_in_secret(), first and first.index
+        self._faults.append(make_fault(rule, message, offset, hint, first, quoted=quoted, is_secret=is_secret))
 
     def _is_in_secret(self) -> bool:
         return is_secret_path(tuple(step for step in self._path if step is not MERGE))

@@ -17,6 +17,7 @@ from osbctl.changes import (
     DiffFailOn,
     Level,
     format_objects,
+    join_by,
     join_equal,
     platforms_and_effects,
 )
@@ -127,10 +128,7 @@ class DiffReport:
 
 def group_changes(changes: Iterable[Change]) -> Iterator[list[list[Change]]]:
     """Group changes with the same rule, effects and advice, in the order of the first; equal ones are joined."""
-    groups: dict[object, list[list[Change]]] = {}
-    for equal in join_equal(changes):
-        groups.setdefault((equal[0].rule, equal[0].effects, equal[0].advice), []).append(equal)
-    return iter(groups.values())
+    return iter(join_by(join_equal(changes), lambda equal: (equal[0].rule, equal[0].effects, equal[0].advice)))
 
 
 def format_places(changes: Sequence[Change]) -> Iterator[tuple[str, str, str]]:
