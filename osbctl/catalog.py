@@ -11,7 +11,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at, value_at
+from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at, value_at
 from osbctl.redaction import redact
 
 
@@ -43,7 +43,7 @@ class ServicePlan(NamedTuple):
     metadata: Mapping[str, Any]
     deprecation: Deprecation | None
     data: Mapping[str, Any]
-    path: Path
+    path: JsonPath
     unclear: frozenset[str] = frozenset()
     judged: Mapping[str, Any] | None = None
 
@@ -66,7 +66,7 @@ class ServiceOffering(NamedTuple):
     metadata: Mapping[str, Any]
     deprecation: Deprecation | None
     data: Mapping[str, Any]
-    path: Path
+    path: JsonPath
     unclear: frozenset[str] = frozenset()
 
 
@@ -123,7 +123,7 @@ def parse_date(value: JsonValue) -> date | None:
         return None
 
 
-def _parse_service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
+def _parse_service(data: Mapping[str, Any], path: JsonPath) -> ServiceOffering:
     bindable, updateable = _get_flag(data, "bindable", False), _get_flag(data, "plan_updateable", False)
     unclear = _unclear_flags(data, "bindable", "plan_updateable")
     tags, metadata = data.get("tags"), _get_object(data, "metadata")
@@ -146,7 +146,7 @@ def _parse_service(data: Mapping[str, Any], path: Path) -> ServiceOffering:
 
 
 def _parse_plan(
-    data: Mapping[str, Any], path: Path, bindable: bool, updateable: bool, inherited_unclear: frozenset[str]
+    data: Mapping[str, Any], path: JsonPath, bindable: bool, updateable: bool, inherited_unclear: frozenset[str]
 ) -> ServicePlan:
     own = _unclear_flags(data, "free", "bindable", "plan_updateable")
     metadata = _get_object(data, "metadata")
@@ -183,19 +183,21 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
             yield place, holder
 
 
-def service_and_plan_names(path: Path, data: JsonValue) -> tuple[JsonValue, JsonValue]:
+def service_and_plan_names(path: JsonPath, data: JsonValue) -> tuple[JsonValue, JsonValue]:
     """The names of the service offering and service plan that contain `path`, of any type; None for none."""
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan
 
 
-def object_path(path: Path) -> Path:
+def object_path(path: JsonPath) -> JsonPath:
     """The path of the plan or service offering that `path` leads into."""
     return path[:4] if path[2:3] == ("plans",) else path[:2]
 
 
-def objects_in_list(data: Mapping[str, Any], key: str, path: Path = ()) -> Iterator[tuple[dict[str, Any], Path]]:
+def objects_in_list(
+    data: Mapping[str, Any], key: str, path: JsonPath = ()
+) -> Iterator[tuple[dict[str, Any], JsonPath]]:
     """The objects in the list `data[key]`, each with its path; `path` is that of `data`. Other values are skipped."""
     values = data.get(key)
     for index, value in enumerate(values if isinstance(values, list) else ()):

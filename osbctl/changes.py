@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from osbctl.findings import Location, Severity
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.reactions import Level as Level
 from osbctl.text import fingerprint, plural
@@ -64,8 +64,8 @@ class Change:
     field: str = ""
     old: JsonValue = None
     new: JsonValue = None
-    old_path: Path = ()
-    new_path: Path = ()
+    old_path: JsonPath = ()
+    new_path: JsonPath = ()
     old_location: Location | None = None
     new_location: Location | None = None
     advice: str = ""
@@ -118,7 +118,7 @@ class DiffFailOn(StrEnum):
         return change.level.rank >= Level(self.value).rank
 
 
-def _is_missing_in(path: Path, other: Path) -> bool:
+def _is_missing_in(path: JsonPath, other: JsonPath) -> bool:
     """Return whether `path` is that of a service offering or plan, and `other` that of a list which lacks it."""
     return bool(path) and isinstance(path[-1], int) and other[-1:] in (("services",), ("plans",))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from osbctl.paths import Path, pointer
+from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.text import plural
 
@@ -83,7 +83,7 @@ def version_introduced(kind: str, key: str) -> ApiVersion:
     return next(version for version in ApiVersion if key in known_fields(kind, version))
 
 
-def is_newer_field(path: Path, version: ApiVersion) -> bool:
+def is_newer_field(path: JsonPath, version: ApiVersion) -> bool:
     """Return whether the field at `path` of a catalog, or a field that contains it, is newer than `version`."""
     kind = "catalog"
     for step in path:
@@ -116,7 +116,7 @@ def describe_left_out(data: Mapping[str, Any]) -> str:
     return f"left out {plural(len(found), 'value')} with a wrong type or in a misspelt field: {places}"
 
 
-def find_left_out(value: Mapping[str, Any], kind: str = "catalog", path: Path = ()) -> Iterator[Path]:
+def find_left_out(value: Mapping[str, Any], kind: str = "catalog", path: JsonPath = ()) -> Iterator[JsonPath]:
     """The paths of values that tables and pages leave out, in an object of that kind at `path`.
 
     They have a wrong type (not null, and not one of a boolean, which is shown as unclear), or stand in a field whose
@@ -133,7 +133,7 @@ def find_left_out(value: Mapping[str, Any], kind: str = "catalog", path: Path = 
             yield from _find_in_field(inner, wanted, part, here)
 
 
-def _find_in_field(value: Any, wanted: type, part: str, path: Path) -> Iterator[Path]:
+def _find_in_field(value: Any, wanted: type, part: str, path: JsonPath) -> Iterator[JsonPath]:
     """Those paths in a field of the type `wanted`; `part` is the kind of its object, or of the items of its list."""
     if not isinstance(value, wanted):
         yield path

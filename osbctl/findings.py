@@ -10,7 +10,7 @@ from osbctl.errors import OsbctlError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from osbctl.paths import Path
+    from osbctl.paths import JsonPath
     from osbctl.platforms import Platform
     from osbctl.platforms.outcome import Outcome, VerdictKind
 
@@ -55,7 +55,7 @@ class Fix(NamedTuple):
     """
 
     action: Literal["set", "remove", "rename", "quote", "wrap"]
-    path: Path
+    path: JsonPath
     value: Any = None
     safe: bool = False
 
@@ -94,19 +94,19 @@ class Finding(NamedTuple):
     rule: str
     severity: Severity
     message: str
-    path: Path = ()
+    path: JsonPath = ()
     location: Location | None = None
     hint: str = ""
     fixes: tuple[Fix, ...] = ()
     group_summary: str = ""
-    related_path: Path | None = None
+    related_path: JsonPath | None = None
     refused_by: tuple[Platform, ...] = ()
     platform_messages: tuple[str, ...] = ()
     identity: str = ""
     members: tuple[Finding, ...] = ()
 
     @property
-    def other_paths(self) -> tuple[Path, ...]:
+    def other_paths(self) -> tuple[JsonPath, ...]:
         """The paths of the members after the first."""
         return tuple(member.path for member in self.members[1:])
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 JsonValue: TypeAlias = Any
 """None, bool, int, float (finite), str, list of JsonValue or dict of str to JsonValue."""
 
-Path: TypeAlias = tuple[str | int, ...]
+JsonPath: TypeAlias = tuple[str | int, ...]
 """Keys and zero-based indexes from the root; `()` is the root."""
 
 PARAMETER_PLACES = (
@@ -24,7 +24,7 @@ BY_NAME = frozenset(("properties", "patternProperties", "definitions", "$defs", 
 """Keywords of JSON Schema whose keys are names: a property may be called `$ref`."""
 
 
-def pointer(path: Path) -> str:
+def pointer(path: JsonPath) -> str:
     """The JSON pointer (RFC 6901) of `path`."""
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
 
@@ -43,9 +43,9 @@ def resolve_step(value: JsonValue, step: str) -> str | int | None:
     return int(step) if isinstance(value, list) and is_index and int(step) < len(value) else None
 
 
-def resolve_pointer(value: JsonValue, pointer: str) -> Path | None:
+def resolve_pointer(value: JsonValue, pointer: str) -> JsonPath | None:
     """Resolve a JSON pointer in `value` to a path; None if it does not exist."""
-    path: Path = ()
+    path: JsonPath = ()
     for step in parse_pointer(pointer):
         key = resolve_step(value, step)
         if key is None:
@@ -54,14 +54,14 @@ def resolve_pointer(value: JsonValue, pointer: str) -> Path | None:
     return path
 
 
-def value_at(data: JsonValue, path: Path) -> JsonValue:
+def value_at(data: JsonValue, path: JsonPath) -> JsonValue:
     """Value at an existing `path`."""
     for step in path:
         data = data[step]
     return data
 
 
-def get_at(data: JsonValue, path: Path, default: Any = None) -> JsonValue:
+def get_at(data: JsonValue, path: JsonPath, default: Any = None) -> JsonValue:
     """Value at `path`, or `default`."""
     try:
         return value_at(data, path)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osbctl.fields import LATEST, PARTS, known_fields, load_schema
-from osbctl.paths import JsonValue, Path, value_at
+from osbctl.paths import JsonPath, JsonValue, value_at
 
 _WORDS = re.compile(
     r"\(\(!?[\w./:-]+\)\)"
@@ -33,7 +33,7 @@ def holds_placeholder(text: str) -> bool:
     return _first_placeholder(text) is not None
 
 
-def find_placeholders(catalog: dict[str, Any]) -> dict[Path, str]:
+def find_placeholders(catalog: dict[str, Any]) -> dict[JsonPath, str]:
     """The first placeholder of each string that a platform reads, by its path."""
     if not _SIGN.search(json.dumps(catalog, ensure_ascii=False)):  # as in most catalogs
         return {}
@@ -66,9 +66,9 @@ def _find_enclosed(text: str, opening: str, closing: str) -> str | None:
     return None
 
 
-def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
     """Every string that a platform reads, in order, except literals of parameter schemas."""
-    stack: list[tuple[Path, Any, str]] = [((), catalog, "catalog")]
+    stack: list[tuple[JsonPath, Any, str]] = [((), catalog, "catalog")]
     while stack:
         path, item, kind = stack.pop()
         if isinstance(item, str):
@@ -81,14 +81,14 @@ def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[Path, 
             stack += [((*path, index), value, kind) for index, value in reversed([*enumerate(item)])]
 
 
-def _is_read_by_platforms(key: str, kind: str, holder: Path) -> bool:
+def _is_read_by_platforms(key: str, kind: str, holder: JsonPath) -> bool:
     """Return whether a platform reads the field. Platforms keep all metadata, and ignore other unknown fields."""
     if not kind or kind in _PASSED_ON:
         return "parameters" not in holder or key not in _LITERAL
     return key in known_fields(kind)
 
 
-def fill_placeholders(catalog: dict[str, Any], paths: Iterable[Path]) -> dict[str, Any]:
+def fill_placeholders(catalog: dict[str, Any], paths: Iterable[JsonPath]) -> dict[str, Any]:
     """The catalog with values of the correct type at `paths`; a placeholder for a string stays."""
     whole: dict[str, Any] = json.loads(json.dumps(catalog))
     for number, path in enumerate(paths):

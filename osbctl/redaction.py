@@ -4,7 +4,7 @@ import re
 from functools import lru_cache, partial
 from typing import Any
 
-from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path
+from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
 
 SECRET = "(secret)"  # noqa: S105  # the replacement
 
@@ -47,7 +47,7 @@ def may_be_secret_name(name: str | int) -> bool:
     return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
 
 
-def is_secret_path(path: Path) -> bool:
+def is_secret_path(path: JsonPath) -> bool:
     """Return whether the value at `path` of a catalog, a schema or a request may be secret, so that none may see it.
 
     It is a dashboard client or a part of one, or stands below a secret name. Of a parameter with such a name, its
@@ -56,7 +56,7 @@ def is_secret_path(path: Path) -> bool:
     return any(_hides_what_follows(path, index) for index in range(len(path)))
 
 
-def _hides_what_follows(path: Path, index: int) -> bool:
+def _hides_what_follows(path: JsonPath, index: int) -> bool:
     step, below = path[index], path[index + 1 :]
     if isinstance(step, str) and step.casefold() == "dashboard_client":
         return below not in (("id",), ("redirect_uri",))

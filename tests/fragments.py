@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from osbctl.findings import ValidationResult
-from osbctl.paths import Path, entries
+from osbctl.paths import JsonPath, entries
 from osbctl.rule import Category, Rule
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
@@ -48,12 +48,12 @@ def with_parameters(parameters: Any) -> dict[str, Any]:
     return catalog(plan={"schemas": {"service_instance": {"create": {"parameters": parameters}}}})
 
 
-def places(value: Any, path: Path = ()) -> list[Path]:
+def places(value: Any, path: JsonPath = ()) -> list[JsonPath]:
     """The paths of a value and of all that it holds."""
     return [path, *(place for key, inner in entries(value) for place in places(inner, (*path, key)))]
 
 
-def changed(data: Any, path: Path, value: Any) -> Any:
+def changed(data: Any, path: JsonPath, value: Any) -> Any:
     """`data` with `value` at `path`, or without what stands there if it is `...`. It shares the rest with the original."""
     step, *below = path
     data = copy.copy(data)

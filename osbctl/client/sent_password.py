@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from urllib.parse import unquote_to_bytes
 
-from osbctl.paths import JsonValue, Path, entries, pointer
+from osbctl.paths import JsonPath, JsonValue, entries, pointer
 from osbctl.redaction import MASK
 
 SURE_LENGTH = 8
@@ -81,7 +81,7 @@ def find_secret_pointers(password: SentPassword, data: JsonValue) -> list[str]:
     Skips the secret of a dashboard client, which belongs there and is not stored.
     """
     found = []
-    todo: list[tuple[Path, JsonValue]] = [((), data)]
+    todo: list[tuple[JsonPath, JsonValue]] = [((), data)]
     while todo:
         path, value = todo.pop()
         texts = [value] if isinstance(value, str) else value if isinstance(value, dict) else ()

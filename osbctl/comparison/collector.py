@@ -9,7 +9,7 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
 from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.values import redact_value
-from osbctl.paths import JsonValue, Path, pointer
+from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 
@@ -47,12 +47,12 @@ class Collector:
         kind: Kind,
         pair: MatchedPair,
         message: str,
-        path: Path = (),
+        path: JsonPath = (),
         old: JsonValue = None,
         new: JsonValue = None,
         *,
-        old_path: Path | None = None,
-        new_path: Path | None = None,
+        old_path: JsonPath | None = None,
+        new_path: JsonPath | None = None,
         effects: tuple[Effect, ...] | None = None,
         overrides: Mapping[Platform, Effect] = MappingProxyType({}),
         level: Level | None = None,
@@ -111,9 +111,9 @@ def _object_ref(item: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
 
 
 def _catalog_path(
-    plan_ref: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: Path
-) -> Path:
-    """Path of the object's `field` in one catalog, or of its container."""
+    plan_ref: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: JsonPath
+) -> JsonPath:
+    """JsonPath of the object's `field` in one catalog, or of its container."""
     if plan:
         return (*plan.path, *field)
     if plan_ref and service:

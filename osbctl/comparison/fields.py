@@ -31,7 +31,7 @@ from osbctl.comparison.values import (
 )
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import JsonValue, Path, get_at
+from osbctl.paths import JsonPath, JsonValue, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
 from osbctl.redaction import SECRET
@@ -148,7 +148,7 @@ def _is_in_other_case(key: str, kind: str) -> bool:
     return key != fold_case(key) and fold_case(key) in known_fields(kind)
 
 
-def _compare_flag(collector: Collector, pair: MatchedPair, path: Path, old: bool, new: bool) -> None:
+def _compare_flag(collector: Collector, pair: MatchedPair, path: JsonPath, old: bool, new: bool) -> None:
     """Report a boolean that differs, with the effects of platforms that read or store it in their own way."""
     if old == new:
         return
@@ -180,7 +180,7 @@ def _report_flag_that_no_plan_inherits(
     collector.add(kind, pair, message, (name,), *values, effects=effects, overrides=own)
 
 
-def _describe_flag(pair: MatchedPair, path: Path, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
+def _describe_flag(pair: MatchedPair, path: JsonPath, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
     """The sentence about a boolean, and its values in the catalogs; `old` and `new` also count where it is omitted."""
     old_value, new_value = (get_at(item.data, path) for item in _compared_objects(pair))
     name, origin = ".".join(map(str, path)), "inherited" if pair.plan and path[-1] in INHERITED else "default"
@@ -245,7 +245,7 @@ def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, An
     skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(collector, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
     for key in all_keys(old, new):
-        path: Path = ("metadata", key)
+        path: JsonPath = ("metadata", key)
         if key in skipped:
             continue
         old_value, new_value = old.get(key), new.get(key)
@@ -336,11 +336,11 @@ def _compare_polling_duration(collector: Collector, pair: MatchedPair, old: Any,
     if old_seconds == new_seconds:
         return
     kind = rules.POLLING_LOWERED if new_seconds < old_seconds else rules.POLLING_RAISED
-    path: Path = ("maximum_polling_duration",)
+    path: JsonPath = ("maximum_polling_duration",)
     collector.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
 
 
-def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Path, old: Any, new: Any) -> None:
+def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: JsonPath, old: Any, new: Any) -> None:
     """Report a field that differs, at the innermost path around all differences."""
     if equal_or_both_empty(old, new):
         return

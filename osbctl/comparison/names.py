@@ -12,7 +12,7 @@ from osbctl.comparison.field_types import has_wrong_type
 from osbctl.comparison.match import Identified, fold_name
 from osbctl.comparison.rules import identity
 from osbctl.comparison.values import format_value
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.saving import Clash, simulate_update
 
@@ -78,7 +78,7 @@ class NameChanges:
         }
 
     @cached_property
-    def _all_clashes(self) -> dict[Platform, dict[Path, Clash]]:
+    def _all_clashes(self) -> dict[Platform, dict[JsonPath, Clash]]:
         """Conflicts over names, by the path of the object that would take the name."""
         used = self._collector.used_plans or ()
         saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}

@@ -7,10 +7,10 @@ from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules.fields import OTHER, SCHEMA_KINDS
 from osbctl.comparison.values import equal_or_both_empty, format_from_to
 from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
-from osbctl.paths import PARAMETER_PLACES, JsonValue, Path, get_at
+from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at
 from osbctl.redaction import SECRET
 
-_PLACES: tuple[Path, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
+_PLACES: tuple[JsonPath, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 
 
 class _RedactedSchemas:
@@ -21,12 +21,12 @@ class _RedactedSchemas:
         self._places = {(*place, *inside) for place, places in found for inside in places}
         self._value = value
 
-    def get_redacted(self, path: Path) -> JsonValue:
+    def get_redacted(self, path: JsonPath) -> JsonValue:
         """Redacted value at the path; None without one."""
         found = get_at(self._value, path)
         return self._redact(found, path) if self._places and found is not None else found
 
-    def _redact(self, value: JsonValue, path: Path) -> JsonValue:
+    def _redact(self, value: JsonValue, path: JsonPath) -> JsonValue:
         if is_at_or_below(path, self._places):
             return SECRET
         if isinstance(value, dict):
@@ -47,7 +47,7 @@ def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: A
     old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
     already, reported = len(collector.changes), set()
     for place in _PLACES:
-        where: Path = ("schemas", *place)
+        where: JsonPath = ("schemas", *place)
         for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
             if judged and (place[0], change.rule, change.field) in reported:
                 continue

@@ -10,7 +10,7 @@ from osbctl.comparison.change_kinds import Kind
 from osbctl.comparison.match import Identified
 from osbctl.comparison.rules.identity import NOW_REFUSED, PLAN_NAME_TAKEN, REFUSED_IN_PART, SERVICE_NAME_TAKEN
 from osbctl.comparison.values import format_value
-from osbctl.paths import Path, pointer
+from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal, redact_message
 from osbctl.platforms.saving import Clash, Update
@@ -24,7 +24,7 @@ _OTHER_ID = "choose another id; no other object on the platform may have it"
 class _Place(NamedTuple):
     service: ObjectRef | None
     plan: ObjectRef | None
-    field: Path
+    field: JsonPath
 
 
 def find_new_refusals(
@@ -41,7 +41,7 @@ def find_new_refusals(
     ids and field are. Refusals that one of `changes` reports, by the same platform at the same path, are omitted.
     Those below a value of a wrong type join the refusal of that value.
     """
-    found: dict[Path, Change] = {}
+    found: dict[JsonPath, Change] = {}
     wrong_types = {each.path for reasons in new_refusals.values() for each in reasons if each.rule.endswith("-type")}
     old_catalog, old_objects, new_objects = Catalog.of(old), _objects_by_path(old), _objects_by_path(new)
     for platform, refusals in new_refusals.items():
@@ -101,7 +101,7 @@ def find_clashes(
 
     `updates` are those of the platforms that would accept the catalog at registration, simulated.
     """
-    found: dict[tuple[str, Path], Change] = {}
+    found: dict[tuple[str, JsonPath], Change] = {}
     old_catalog, objects = Catalog.of(old), _objects_by_path(new)
     for platform, update in updates.items():
         reported = {object_path(change.new_path) for change in changes if _is_refused_by(change, platform)}
@@ -148,34 +148,34 @@ def _is_refused_by(change: Change, platform: Platform) -> bool:
     return any(effect.platform is platform and effect.level is Level.REFUSED for effect in change.effects)
 
 
-def _prefix_field_name(field: Path, message: str) -> str:
+def _prefix_field_name(field: JsonPath, message: str) -> str:
     """`message`, after the field unless it names it: a report shows no path."""
     named = str(field[-1]).replace("_", " ").casefold() if field else ""
     is_named = named in message.replace("_", " ").casefold()
     return message if is_named else f"{'.'.join(map(str, field))}: {message}"
 
 
-def _objects_by_path(data: Mapping[str, Any]) -> dict[Path, Identified]:
+def _objects_by_path(data: Mapping[str, Any]) -> dict[JsonPath, Identified]:
     catalog = Catalog.of(data)
     objects: list[Identified] = [*catalog.services, *catalog.plans]
     return {item.path: item for item in objects}
 
 
-def _find_place(objects: Mapping[Path, Identified], path: Path) -> _Place:
+def _find_place(objects: Mapping[JsonPath, Identified], path: JsonPath) -> _Place:
     """Split a path into the service offering, the plan and the field that it leads to."""
     service, plan = objects.get(path[:2]), objects.get(path[:4]) if path[2:3] == ("plans",) else None
     service_ref, plan_ref = (ObjectRef(item.id, item.name) if item else None for item in (service, plan))
     return _Place(service_ref, plan_ref, path[4:] if plan else path[2:] if service else path)
 
 
-def _place_key(place: _Place) -> tuple[str, str, Path]:
+def _place_key(place: _Place) -> tuple[str, str, JsonPath]:
     """Equal for the same field of the same object, wherever each catalog lists it."""
     if place.plan and place.plan.id:  # which is unique in a catalog
         return "", place.plan.id, place.field
     return place.service.id if place.service else "", "", place.field
 
 
-def _find_old_path(place: _Place, old: Catalog) -> Path:
+def _find_old_path(place: _Place, old: Catalog) -> JsonPath:
     """The path of the same place in the old catalog, or of the list that lacks its object."""
     if place.service is None:
         return place.field[:1]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import SECRET, may_be_secret_name, redact
 
 MAX_TEXT = 80
@@ -16,7 +16,7 @@ def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:
     return same_value(_none_if_empty(left), _none_if_empty(right))
 
 
-def redact_value(value: JsonValue, path: Path = ()) -> JsonValue:
+def redact_value(value: JsonValue, path: JsonPath = ()) -> JsonValue:
     """`value` at `path` without secrets: values under secret names, and secrets in texts."""
     if value is None or isinstance(value, bool):
         return value
@@ -25,12 +25,12 @@ def redact_value(value: JsonValue, path: Path = ()) -> JsonValue:
     return redact(value)
 
 
-def format_value(value: JsonValue, path: Path = ()) -> str:
+def format_value(value: JsonValue, path: JsonPath = ()) -> str:
     """`value` as a short line of JSON without secrets."""
     return _shorten(_redacted_json(value, path))
 
 
-def format_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, str]:
+def format_both(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> tuple[str, str]:
     """Both values as `format_value` does; long ones are cut around the first difference."""
     old_text, new_text = _redacted_json(old, path), _redacted_json(new, path)
     if max(len(old_text), len(new_text)) <= MAX_TEXT:
@@ -40,14 +40,14 @@ def format_both(old: JsonValue, new: JsonValue, path: Path = ()) -> tuple[str, s
     return _shorten(old_text, start), _shorten(new_text, start)
 
 
-def format_from_to(old: JsonValue, new: JsonValue, path: Path = ()) -> str:
+def format_from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> str:
     """`from … to …` with both values as `format_both` does; `(secret)` if only secrets differ."""
     if equal_or_both_empty(redact_value(old, path), redact_value(new, path)):
         return SECRET
     return "from {} to {}".format(*format_both(old, new, path))
 
 
-def describe_change(name: str, old: Any, new: Any, path: Path = (), if_omitted: str = "") -> str:
+def describe_change(name: str, old: Any, new: Any, path: JsonPath = (), if_omitted: str = "") -> str:
     """The sentence about a field that was added, removed or changed; `path` decides what is secret.
 
     `if_omitted` describes the value that counts where the field is absent, such as `default true`.
@@ -61,7 +61,7 @@ def describe_change(name: str, old: Any, new: Any, path: Path = (), if_omitted: 
     return f"{name} changed {format_from_to(old, new, path)}"
 
 
-def _redacted_json(value: JsonValue, path: Path) -> str:
+def _redacted_json(value: JsonValue, path: JsonPath) -> str:
     return json.dumps(redact_value(value, path), ensure_ascii=False)
 
 
@@ -79,7 +79,7 @@ def _none_if_empty(value: JsonValue) -> JsonValue:
     return None if value in ({}, []) else value
 
 
-def narrow_path(path: Path, old: Any, new: Any) -> tuple[Path, dict[str, str]]:
+def narrow_path(path: JsonPath, old: Any, new: Any) -> tuple[JsonPath, dict[str, str]]:
     """The path into objects that differ at only one key, and the fate of each differing key at its end."""
     while isinstance(old, dict) and isinstance(new, dict) and old and new:
         keys = {

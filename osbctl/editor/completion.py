@@ -22,7 +22,7 @@ from osbctl.editor.vocabulary import (
 )
 from osbctl.fields import LATEST
 from osbctl.findings import Finding
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.tasks.options import all_rules
@@ -80,7 +80,7 @@ def _describe_finding(finding: Finding, analysis: Analysis | None) -> Iterator[s
         yield f"Source: {escape_markdown(rule.source) if user_rule else rule.source}"
 
 
-def _describe_field(path: Path, analysis: Analysis | None, subpath: PurePath | None) -> Iterator[str]:
+def _describe_field(path: JsonPath, analysis: Analysis | None, subpath: PurePath | None) -> Iterator[str]:
     part = schema_at(path, LATEST, subpath)
     if part is None or not title_and_type(part):
         return

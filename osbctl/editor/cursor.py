@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.yaml_text import mask_placeholders
 
 MAX_CHARACTERS = 1_000_000
@@ -32,7 +32,7 @@ class Cursor:
     that it touches. `others` are the other keys of the object. `flow` is true in brackets.
     """
 
-    path: Path
+    path: JsonPath
     is_key: bool
     start: int
     end: int
@@ -70,14 +70,14 @@ def _word_span_at(text: str, offset: int) -> tuple[int, int]:
 class _Container:
     """An object or list: its offset, its keys so far, and the one whose value is next."""
 
-    path: Path
+    path: JsonPath
     is_list: bool
     flow: bool
     start: int
     keys: list[str] = field(default_factory=list)
     key: str | None = None
 
-    def add_word(self, word: str) -> Path | None:
+    def add_word(self, word: str) -> JsonPath | None:
         """Take the next key or value; the path of the value, or None for a key."""
         if self.is_list:
             return (*self.path, 0)
@@ -90,7 +90,7 @@ class _Container:
         return path
 
 
-def _find_mark(text: str) -> tuple[_Container, Path | None] | None:
+def _find_mark(text: str) -> tuple[_Container, JsonPath | None] | None:
     """The container around the mark with all its keys, and the path of the mark; this is None if the mark is a key."""
     found = None
     containers: list[_Container] = []

@@ -7,7 +7,7 @@ from typing import Any
 from lsprotocol import types
 
 from osbctl.editor.text_document import TextDocument
-from osbctl.paths import Path, get_at, value_at
+from osbctl.paths import JsonPath, get_at, value_at
 from osbctl.text import escape_line
 
 MAX_SYMBOLS = 10_000
@@ -24,7 +24,7 @@ def find_id_in_lock(file: TextDocument, offset: int, lock: TextDocument) -> type
     return lock.range(start + 1, start + 1 + len(id_)) if start >= 0 else None
 
 
-def document_symbols(file: TextDocument, catalog_path: Path = ()) -> list[types.DocumentSymbol]:
+def document_symbols(file: TextDocument, catalog_path: JsonPath = ()) -> list[types.DocumentSymbol]:
     """A symbol for each service offering with its plans; for each plan in a file of one service offering."""
     data = get_at(file.document.data, catalog_path) if file.document else None
     if not isinstance(data, dict):
@@ -35,7 +35,7 @@ def document_symbols(file: TextDocument, catalog_path: Path = ()) -> list[types.
 
 
 def _list_symbols(
-    file: TextDocument, parent: dict[str, Any], path: Path, kind: types.SymbolKind
+    file: TextDocument, parent: dict[str, Any], path: JsonPath, kind: types.SymbolKind
 ) -> Iterator[types.DocumentSymbol]:
     objects = parent.get(str(path[-1]))
     for index, value in enumerate(objects[:MAX_SYMBOLS] if isinstance(objects, list) else ()):

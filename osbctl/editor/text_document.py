@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from lsprotocol import types
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.text_lines import LINE_END
@@ -89,12 +89,12 @@ class TextDocument:
         return decode_utf8(self._text.encode("utf-8", "surrogatepass"), self.name)
 
     @cached_property
-    def spans(self) -> dict[Path, Span]:
+    def spans(self) -> dict[JsonPath, Span]:
         """Span of each value; empty if the file cannot be parsed."""
         return self.document.source_map().spans() if self.document else {}
 
-    def path_at(self, offset: int) -> Path | None:
-        """Path of the innermost value whose text or key contains the offset."""
+    def path_at(self, offset: int) -> JsonPath | None:
+        """JsonPath of the innermost value whose text or key contains the offset."""
         return next((path for path, span in self.spans.items() if span.entry_start <= offset <= span.end), None)
 
     def extent(self, location: Location) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from osbctl.fields import load_schema
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import ApiVersion
 
 
@@ -21,7 +21,7 @@ class FieldSchema(NamedTuple):
 _SERVICE, _PLAN = {"$ref": "#/definitions/service"}, {"$ref": "#/definitions/plan"}
 
 
-def schema_at(path: Path, version: ApiVersion, subpath: PurePath | None) -> FieldSchema | None:
+def schema_at(path: JsonPath, version: ApiVersion, subpath: PurePath | None) -> FieldSchema | None:
     """Schema of the value at `path`, None if unknown; `subpath` is the file's path in its source folder, if any."""
     part: FieldSchema | None = _file_schema(version, subpath)
     if subpath is None and "services" in path:
@@ -34,7 +34,7 @@ def schema_at(path: Path, version: ApiVersion, subpath: PurePath | None) -> Fiel
     return part
 
 
-def first_version_with(path: Path, subpath: PurePath | None) -> ApiVersion:
+def first_version_with(path: JsonPath, subpath: PurePath | None) -> ApiVersion:
     """The first API version whose schema has the field at `path`; the oldest where that is unknown."""
     versions = [version for version in ApiVersion if schema_at(path, version, subpath)]
     return min(versions, default=min(ApiVersion))

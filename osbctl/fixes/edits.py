@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
-from osbctl.paths import Path, entries, get_at
+from osbctl.paths import JsonPath, entries, get_at
 from osbctl.sources.document import Document, Span
 
 _FIRST = ("id", "name", "description")
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
     new: str
 
 
-def make_edit(document: Document, spans: Mapping[Path, Span], fix: Fix, path: Path) -> Edit | str:
+def make_edit(document: Document, spans: Mapping[JsonPath, Span], fix: Fix, path: JsonPath) -> Edit | str:
     """The edit for `fix` at `path` of this file, or why there is none; `spans` are those of the whole text."""
     text, span = document.text, spans.get(path)
     if span is None:
@@ -56,7 +56,7 @@ def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | str:
     return Edit(span.start, span.end, _format_value(fix.value))
 
 
-def _make_removal(document: Document, spans: Mapping[Path, Span], path: Path) -> Edit | str:
+def _make_removal(document: Document, spans: Mapping[JsonPath, Span], path: JsonPath) -> Edit | str:
     """Remove an entry, with the comma or line end between it and a neighbour."""
     text, parent = document.text, spans[path[:-1]]
     start, end = spans[path].key[0], spans[path].end
@@ -107,7 +107,7 @@ def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
             end = each.end
 
 
-def _make_insertion(document: Document, spans: Mapping[Path, Span], path: Path, value: Any) -> Edit | str:
+def _make_insertion(document: Document, spans: Mapping[JsonPath, Span], path: JsonPath, value: Any) -> Edit | str:
     """Insert an entry before a neighbour and the comments above it, on a line of its own if that one is."""
     text = document.text
     keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from osbctl.findings import DocumentError, Finding, Fix, Location
 from osbctl.fixes.edits import NO_TEXT, Edit, apply_edits, make_edit, make_quoting_edit
-from osbctl.paths import Path as ValuePath
-from osbctl.paths import get_at, pointer, value_at
+from osbctl.paths import JsonPath, get_at, pointer, value_at
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.spring import is_in_spring_catalog, spring_field_name
@@ -77,7 +76,7 @@ class Pass:
                     self.fixes_by_edit.setdefault((file, edit), []).append((finding, fix))
 
     def _make_edit(
-        self, finding: Finding, fix: Fix, locations: dict[ValuePath, Location]
+        self, finding: Finding, fix: Fix, locations: dict[JsonPath, Location]
     ) -> tuple[str, Edit, int] | str:
         """The file and the edit for a fix, and the number of values that it changes; or why it is impossible."""
         location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
@@ -163,7 +162,7 @@ class _SourceText:
     def __init__(self, name: str, data: bytes) -> None:
         self._document = parse_text(decode_utf8(data, name), name)
         self.text = self._document.text
-        self.spans: dict[ValuePath, Span] = self._document.source_map().spans(aliases=True)
+        self.spans: dict[JsonPath, Span] = self._document.source_map().spans(aliases=True)
         self.lines = Lines(name, self.text)
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}
@@ -194,7 +193,7 @@ class _SourceText:
         changed = path if exists and fix.action not in ("rename", "remove") else path[:-1]
         return edit if isinstance(edit, str) else (edit, self.spans[changed].copies)
 
-    def _path_in_file(self, offset: int, catalog_path: ValuePath) -> ValuePath | None:
+    def _path_in_file(self, offset: int, catalog_path: JsonPath) -> JsonPath | None:
         """Find the path in this file of the value at `catalog_path`, by its offset; None if another value is there."""
         has_key = bool(catalog_path) and isinstance(catalog_path[-1], str)
         found = (self._keys if has_key else self._items).get(offset)
@@ -212,7 +211,7 @@ def _translate_to_spring(fix: Fix) -> Fix:
     return fix._replace(path=(*above, spring_field_name(last))) if isinstance(last, str) and last else fix
 
 
-def _other_content(data: bytes, name: str, top: ValuePath) -> Any:
+def _other_content(data: bytes, name: str, top: JsonPath) -> Any:
     """Content of a file outside the catalog at `top`."""
     whole: Any = json.loads(json.dumps(parse_text(decode_utf8(data, name), name).data))
     get_at(whole, top[:-1])[top[-1]] = None

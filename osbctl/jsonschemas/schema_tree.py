@@ -12,7 +12,7 @@ from math import inf, prod
 
 from osbctl.jsonschemas.dialects import DISPLAY_FORMATS, DRAFT_4, Dialect, detect_dialect
 from osbctl.jsonschemas.walk import IN_PLACE, UndecidableError, find_refs, resolve_ref, same_value, subschemas
-from osbctl.paths import BY_NAME, JsonValue, Path, depth, entries, value_at
+from osbctl.paths import BY_NAME, JsonPath, JsonValue, depth, entries, value_at
 
 MAX_DEPTH = 64
 """Levels of nesting; real schemas have under 12. Below this no recursion here comes near Python's limit."""
@@ -31,7 +31,7 @@ _UNSUPPORTED = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluated
 class Subschema:
     """One schema of a tree. There is one object for each place, so two are equal where they are the same place."""
 
-    def __init__(self, tree: SchemaTree, path: Path, value: JsonValue) -> None:
+    def __init__(self, tree: SchemaTree, path: JsonPath, value: JsonValue) -> None:
         self.tree = tree
         self.path = path
         self.value = value
@@ -52,7 +52,7 @@ class Subschema:
         return self.tree.resolve(reference).target
 
     @cached_property
-    def applied(self) -> dict[Path, Subschema]:
+    def applied(self) -> dict[JsonPath, Subschema]:
         """The schemas that its assertions apply, by the steps that lead to them."""
         found = {node.path[len(self.path) :]: node for word, node in direct_subschemas(self) if word in self.assertions}
         reference = self.get("$ref")
@@ -142,9 +142,9 @@ class SchemaTree:
         if depth(value) > MAX_DEPTH:
             raise UndecidableError(f"is nested deeper than {MAX_DEPTH} levels")
         self.dialect = dialect or detect_dialect(value)
-        self.nodes: dict[Path, Subschema] = {}
+        self.nodes: dict[JsonPath, Subschema] = {}
         """Every place that holds a schema, by path."""
-        todo: list[tuple[Path, JsonValue]] = [((), value)]
+        todo: list[tuple[JsonPath, JsonValue]] = [((), value)]
         while todo:
             path, schema = todo.pop()
             self.nodes[path] = Subschema(self, path, schema)
@@ -221,7 +221,7 @@ def direct_subschemas(node: Subschema) -> Iterator[tuple[str, Subschema]]:
 
 def _direct_schemas(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str | int, ...]], JsonValue]]:
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
-        found: list[tuple[Path, JsonValue]] = [((), value)] if keyword in _ONE else []
+        found: list[tuple[JsonPath, JsonValue]] = [((), value)] if keyword in _ONE else []
         if keyword in BY_NAME or (keyword in _LIST and isinstance(value, list)):
             found = [((key,), part) for key, part in entries(value)]
         yield from (((keyword, *steps), part) for steps, part in found if isinstance(part, dict | bool))

@@ -8,7 +8,7 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
-from osbctl.paths import JsonValue, Path, entries, pointer
+from osbctl.paths import JsonPath, JsonValue, entries, pointer
 from osbctl.redaction import SECRET, is_secret_path, redact, redact_text
 from osbctl.text import escape_line, format_key
 
@@ -44,7 +44,7 @@ SENTENCES = {
 """The sentence for a value that breaks a keyword, behind the name of its field."""
 
 
-def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[Path, str]]:
+def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[JsonPath, str]]:
     """The places of a schema that are not valid under a draft, whichever it names, each with a reason."""
     if is_valid_schema(schema, dialect):
         return
@@ -88,7 +88,7 @@ def _is_type_mismatch(inner: ValidationError, error: ValidationError) -> bool:
     return inner.kind.name == "type" and same_steps and inner.instance == error.instance
 
 
-def error_path(error: ValidationError, whole: JsonValue) -> Path:
+def error_path(error: ValidationError, whole: JsonValue) -> JsonPath:
     """The path of an error in the `whole` value that was validated.
 
     jsonschema-rs leaves empty keys out of a path, and takes a key such as `"8080"` for an index. If several paths are
@@ -102,7 +102,7 @@ def error_path(error: ValidationError, whole: JsonValue) -> Path:
     return possible[0] if possible else steps
 
 
-def _possible_paths(steps: Path, value: JsonValue, path: Path = ()) -> Iterator[Path]:
+def _possible_paths(steps: JsonPath, value: JsonValue, path: JsonPath = ()) -> Iterator[JsonPath]:
     """The paths in `value` that jsonschema-rs may mean by `steps`, those without empty keys first."""
     if not steps:
         yield path
@@ -120,14 +120,14 @@ def _is_read_as_index(key: str, index: str | int) -> bool:
     return is_number and digits.lstrip("0") == str(index).lstrip("0")
 
 
-def _path_in_text(path: Path) -> str:
+def _path_in_text(path: JsonPath) -> str:
     """A path as the text of a `ValidationError` has it: keys as in a JSON pointer."""
     steps = [pointer((step,))[1:] for step in path]
     return "".join(f"[{step}]" if step.isascii() and step.isdecimal() else f'["{step}"]' for step in steps)
 
 
 def describe_error(
-    error: ValidationError, path: Path, top_name: str, secrets: frozenset[Any] = frozenset(), name: str = ""
+    error: ValidationError, path: JsonPath, top_name: str, secrets: frozenset[Any] = frozenset(), name: str = ""
 ) -> str:
     """The message for one error at `path`; `top_name` is what the top is called, `secrets` are redacted.
 
@@ -141,7 +141,7 @@ def describe_error(
     return describe_violation(keyword, expected, instance, path, name or _value_name(path, top_name))
 
 
-def _value_name(path: Path, top_name: str) -> str:
+def _value_name(path: JsonPath, top_name: str) -> str:
     """Name of the value at `path` in messages: its key, or its index in a list."""
     if not path:
         return top_name
@@ -150,7 +150,7 @@ def _value_name(path: Path, top_name: str) -> str:
     return f"item {path[-1] + 1} of {_value_name(path[:-1], top_name)}"
 
 
-def describe_violation(keyword: str, expected: Any, instance: Any, path: Path, name: str) -> str:
+def describe_violation(keyword: str, expected: Any, instance: Any, path: JsonPath, name: str) -> str:
     """Message: `instance` at `path`, called `name`, violates `keyword`, whose value in the schema is `expected`."""
     found = _describe_value(instance)
     if type(instance) in (str, int, float) and is_secret_path(path):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path, entries, resolve_pointer
+from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue, entries, resolve_pointer
 
 IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas")
 """Keywords whose schemas judge the same value as the schema they stand in."""
@@ -15,13 +15,13 @@ class SchemaPlace:
 
     __slots__ = ("parent", "path", "value")
 
-    def __init__(self, value: dict[str, Any], path: Path = (), parent: "SchemaPlace | None" = None) -> None:
+    def __init__(self, value: dict[str, Any], path: JsonPath = (), parent: "SchemaPlace | None" = None) -> None:
         self.value = value  # no dataclass: to load these takes a twentieth of the start
         self.path = path
         self.parent = parent
 
 
-def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
+def subschemas(schema: JsonValue, path: JsonPath = (), parent: SchemaPlace | None = None) -> Iterator[SchemaPlace]:
     """The schema and all schemas within it, in the order of the text; unknown keywords are looked into as well.
 
     For a list of any depth, its items. `path` and `parent` are those of the schema itself.
@@ -40,14 +40,14 @@ def subschemas(schema: JsonValue, path: Path = (), parent: SchemaPlace | None = 
                 yield from subschemas(value, (*path, key), here)
 
 
-def resolve_ref(schema: JsonValue, ref: str) -> Path | None:
-    """Path of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
+def resolve_ref(schema: JsonValue, ref: str) -> JsonPath | None:
+    """JsonPath of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
     return resolve_pointer(schema, unquote(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 
-def find_refs(schema: JsonValue) -> Iterator[tuple[Path, str]]:
+def find_refs(schema: JsonValue) -> Iterator[tuple[JsonPath, str]]:
     """Every reference with the place of the schema that holds it; without recursion, however deep it stands."""
-    todo: list[tuple[Path, JsonValue]] = [((), schema)]
+    todo: list[tuple[JsonPath, JsonValue]] = [((), schema)]
     while todo:
         path, here = todo.pop()
         if isinstance(here, dict):

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from osbctl.catalog import Catalog
 from osbctl.changes import Change
 from osbctl.findings import Finding
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
 
@@ -50,9 +50,9 @@ class Part:
     findings: Sequence[Finding] = ()
     changes: Sequence[Change] = ()
     accepted: Sequence[tuple[Change, str]] = ()
-    requests: Mapping[Path, PlanRequests] = field(default_factory=dict)
+    requests: Mapping[JsonPath, PlanRequests] = field(default_factory=dict)
     platforms: Sequence[Platform] = ()
-    images: Mapping[Path, str] = field(default_factory=dict)
+    images: Mapping[JsonPath, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "catalog", self.catalog.redacted)

@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from osbctl.errors import SourceError
-from osbctl.paths import PARAMETER_PLACES, Path, get_at, pointer
+from osbctl.paths import PARAMETER_PLACES, JsonPath, get_at, pointer
 
-Fields: TypeAlias = "Mapping[Path, tuple[Path, ...]]"
+Fields: TypeAlias = "Mapping[JsonPath, tuple[JsonPath, ...]]"
 """The possible places in a row of each field of a catalog object; the first that exists counts.
 
 The platform does not store (or does not show) a field without places.
 """
 
 
-def same_named_fields(*names: str, below: Path = ()) -> dict[Path, tuple[Path, ...]]:
+def same_named_fields(*names: str, below: JsonPath = ()) -> dict[JsonPath, tuple[JsonPath, ...]]:
     """Fields that a row has under their own names; `below` is the path of the object that holds them."""
     return {(name,): ((*below, name),) for name in names}
 
 
-SCHEMAS: tuple[Path, ...] = tuple(("schemas", outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
+SCHEMAS: tuple[JsonPath, ...] = tuple(("schemas", outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 """The fields of a plan that hold parameter schemas."""
 
 
@@ -50,14 +50,14 @@ class RowFields:
 
     service: Fields
     plan: Fields
-    key: tuple[Path, ...]
-    parent: tuple[Path, ...]
-    instance: tuple[tuple[Path, ...], ...]
-    brokers: tuple[Path, ...]
+    key: tuple[JsonPath, ...]
+    parent: tuple[JsonPath, ...]
+    instance: tuple[tuple[JsonPath, ...], ...]
+    brokers: tuple[JsonPath, ...]
     whole: str
-    gone: tuple[Path, bool] | None = None
+    gone: tuple[JsonPath, bool] | None = None
     always_plans: bool = True
-    as_absent: Mapping[Path, Any] = field(default_factory=dict)
+    as_absent: Mapping[JsonPath, Any] = field(default_factory=dict)
     own_plans: frozenset[str] = frozenset()
     own_metadata: frozenset[str] = frozenset()
 
@@ -67,15 +67,15 @@ class ExportRow:
     """One service offering or plan of an export: its object, and its path in the document."""
 
     document: Exported
-    path: Path
+    path: JsonPath
     data: Mapping[str, Any]
     is_plan: bool
 
-    def texts_at(self, paths: tuple[Path, ...]) -> tuple[str, ...]:
+    def texts_at(self, paths: tuple[JsonPath, ...]) -> tuple[str, ...]:
         """The texts at the `paths`, without missing ones."""
         return tuple(_texts_at(self.data, paths))
 
-    def required_text(self, path: Path) -> str:
+    def required_text(self, path: JsonPath) -> str:
         """The text at `path`. Raises SourceError: there is none."""
         value = get_at(self.data, path)
         if not isinstance(value, str) or not value:
@@ -118,16 +118,16 @@ class Export:
     wrote: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
-def row_name(data: Any, paths: tuple[Path, ...]) -> str:
+def row_name(data: Any, paths: tuple[JsonPath, ...]) -> str:
     """The name of a row on its platform: the texts at the `paths` joined; empty if the last is missing."""
     return "/".join(_texts_at(data, paths)) if isinstance(get_at(data, paths[-1]), str) else ""
 
 
-def _texts_at(data: Any, paths: tuple[Path, ...]) -> Iterator[str]:
+def _texts_at(data: Any, paths: tuple[JsonPath, ...]) -> Iterator[str]:
     return (value for path in paths if isinstance(value := get_at(data, path), str) and value)
 
 
-def checked_rows(document: Exported, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def checked_rows(document: Exported, path: JsonPath) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
     """The objects of the list at `path`, each with its own path; none without a list.
 
     Raises SourceError: something else stands there, or in the list.
@@ -148,7 +148,7 @@ def parse_row_count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def shape_error(document: Exported, path: Path, problem: str) -> SourceError:
+def shape_error(document: Exported, path: JsonPath, problem: str) -> SourceError:
     """The error of an export of another shape than its platform writes; `problem` says what stands at `path`."""
     message = f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {problem}"
     return SourceError(message, "take it as the platform gives it, or say what it is with --stored-as")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, limit_refusals
 
 GoType = Any
@@ -63,7 +63,7 @@ class Struct:
 
     __slots__ = ("path", "spellings", "values")
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: JsonPath) -> None:
         self.path = path
         self.values: dict[str, Any] = {}
         self.spellings: dict[str, str] = {}
@@ -71,8 +71,8 @@ class Struct:
     def __getitem__(self, field: str) -> Any:
         return self.values.get(field)
 
-    def field_path(self, field: str) -> Path:
-        """Path of the field in its effective spelling, or in the default one."""
+    def field_path(self, field: str) -> JsonPath:
+        """JsonPath of the field in its effective spelling, or in the default one."""
         return (*self.path, self.spellings.get(field, field))
 
 
@@ -132,10 +132,10 @@ class _Decoder:
     """Decodes values; `misfits` are the paths of values of a wrong type, with the expected type."""
 
     def __init__(self) -> None:
-        self.misfits: list[tuple[Path, str]] = []
-        self.unclear: list[Path] = []
+        self.misfits: list[tuple[JsonPath, str]] = []
+        self.unclear: list[JsonPath] = []
 
-    def decode_value(self, value: Any, shape: GoType, path: Path) -> Any:
+    def decode_value(self, value: Any, shape: GoType, path: JsonPath) -> Any:
         """Decode `value` into a field of type `shape`."""
         if shape == "raw" or value is None:
             return value
@@ -153,7 +153,7 @@ class _Decoder:
             return {key: self.decode_value(item, shape.shape, (*path, key)) for key, item in value.items()}
         return self.decode_struct(value, shape, path)
 
-    def decode_struct(self, value: dict[str, Any], shape: Mapping[str, GoType], path: Path) -> Struct:
+    def decode_struct(self, value: dict[str, Any], shape: Mapping[str, GoType], path: JsonPath) -> Struct:
         """The struct with the fields of `value` read into it."""
         struct = Struct(path)
         for key, item in value.items():
@@ -169,13 +169,13 @@ class _Decoder:
                 struct.values[field] = self.decode_value(item, shape[field], (*path, key))
         return struct
 
-    def _decode_list(self, value: Any, shape: list[GoType] | Pointers, path: Path) -> Any:
+    def _decode_list(self, value: Any, shape: list[GoType] | Pointers, path: JsonPath) -> Any:
         if not isinstance(value, list):
             return self._add_misfit("an array", path)
         inner, items = _item_type_and_values(value, shape)
         return [self.decode_value(item, inner, (*path, at)) for at, item in enumerate(items)]
 
-    def _add_misfit(self, expected: str, path: Path) -> None:
+    def _add_misfit(self, expected: str, path: JsonPath) -> None:
         # One more than are reported, for `limit_refusals` to say so.
         if len(self.misfits) <= MAX_REFUSALS:
             self.misfits.append((path, expected))

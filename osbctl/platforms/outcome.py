@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple, Self
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 
 MAX_REFUSALS = 10_000
 """Maximum number of reasons of one platform: a few megabytes can cause millions."""
@@ -43,7 +43,7 @@ class Refusal(NamedTuple):
     """
 
     rule: str
-    path: Path
+    path: JsonPath
     message: str
     hint: str = ""
 
@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
         return self._replace(refusals=refusals, messages=tuple(lines) if self.messages else (), doubts=doubts)
 
 
-def redact_message(message: str, path: Path) -> str:
+def redact_message(message: str, path: JsonPath) -> str:
     """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may hold one, and URLs."""
     from osbctl import redaction  # only refused catalogs need it
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.outcome import Refusal
 
@@ -51,7 +51,7 @@ class Clash:
     a phrase of ours. `is_of_name`: the name of the object is the cause.
     """
 
-    path: Path
+    path: JsonPath
     words: str
     holder: StoredRow | None = None
     is_of_name: bool = False
@@ -89,7 +89,9 @@ class Update:
         stored = copy_without_plans(obj.data) if data is None else data
         self.rows[service_id, plan] = StoredRow(service_id, plan, stored)
 
-    def add_clash(self, path: Path, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False) -> None:
+    def add_clash(
+        self, path: JsonPath, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False
+    ) -> None:
         """Note that the object at `path` cannot be saved, as in `Clash`."""
         self.clashes.append(Clash(path, words, holder, is_of_name))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from osbctl.catalog import Catalog
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform
 
 
@@ -17,15 +17,15 @@ class SharedIdentity:
     value: str
     first: str
     second: str
-    first_path: Path
-    second_path: Path
+    first_path: JsonPath
+    second_path: JsonPath
     first_object: str
     second_object: str
 
 
 def find_shared_identities(catalogs: Iterable[tuple[str, Mapping[str, Any] | Catalog]]) -> Iterator[SharedIdentity]:
     """Identities that each catalog shares with the first earlier one that has them. Linear in their size."""
-    seen: dict[tuple[Identity, str], tuple[str, Path, str]] = {}
+    seen: dict[tuple[Identity, str], tuple[str, JsonPath, str]] = {}
     for name, data in catalogs:
         own_keys = set()
         for identity, value, path, object_name in _catalog_identities(data):
@@ -58,7 +58,7 @@ def ids_unique_on_platform(data: Mapping[str, Any] | Catalog, platform: Platform
     return ((identity, value) for identity, value, *_ in _catalog_identities(data) if identity in unique)
 
 
-def _catalog_identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, Path, str]]:
+def _catalog_identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, JsonPath, str]]:
     """Kind, value, path and object of each id or name in a catalog that others might have."""
     for service in Catalog.of(data).services:
         client = service.data.get("dashboard_client")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.findings import Finding, Location
-from osbctl.paths import Path, pointer
+from osbctl.paths import JsonPath, pointer
 from osbctl.text import escape_line, fingerprint, join_sentences
 
 
@@ -19,7 +19,7 @@ def relative_path(source: str, root: str) -> str:
     return source.replace(os.sep, "/").removeprefix("./")
 
 
-def format_position(location: Location, path: Path) -> str:
+def format_position(location: Location, path: JsonPath) -> str:
     """`line:column`; for a part of a text in one line, such as a stored catalog, the JSON pointer."""
     is_in_one_line = location.line == 1 and location.column > 1 and len(path) > 1
     return pointer(path) if is_in_one_line else f"{location.line}:{location.column}"

@@ -10,7 +10,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.dialects import DRAFT_4, is_valid_schema
 from osbctl.parameter_table import Parameter, parameters
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import may_be_secret_name
 from osbctl.requests.parameters import Examples, generate_examples, request_errors
 from osbctl.sources.folder.brokerpak_requests import UNKNOWN, RequestRules
@@ -132,5 +132,5 @@ def _as_go_reads(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _finding(path: Path, message: str) -> Finding:
+def _finding(path: JsonPath, message: str) -> Finding:
     return Finding(_RULE, Severity.ERROR, message, path)

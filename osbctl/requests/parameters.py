@@ -14,7 +14,7 @@ from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import is_secret_path, redact
 from osbctl.text import did_you_mean, format_key
 
@@ -77,7 +77,7 @@ def request_errors(schema: JsonValue, request: dict[str, JsonValue]) -> list[Fin
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def _findings_of_error(error: Any, path: Path, names: set[str], secrets: frozenset[Any]) -> Iterator[Finding]:
+def _findings_of_error(error: Any, path: JsonPath, names: set[str], secrets: frozenset[Any]) -> Iterator[Finding]:
     """Convert an error of the validator at `path`; `names` are the parameters at the top of the schema."""
     kind = error.kind
     if kind.name == "required":
@@ -96,5 +96,5 @@ def _findings_of_error(error: Any, path: Path, names: set[str], secrets: frozens
         yield _create_finding(kind.name, path, describe_error(error, path, "the request", secrets))
 
 
-def _create_finding(keyword: str, path: Path, message: str, hint: str = "") -> Finding:
+def _create_finding(keyword: str, path: JsonPath, message: str, hint: str = "") -> Finding:
     return Finding(keyword, Severity.ERROR, message, path, hint=hint)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
-from osbctl.paths import Path, entries, parse_pointer, pointer, resolve_step
+from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import Document
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
     document: Document
     value: Any
-    path: Path = ()
+    path: JsonPath = ()
     pointer: str = ""
 
     def child(self, key: str | int, value: Any) -> "_Place":
@@ -123,7 +123,7 @@ def catalog_below_hint(data: Any) -> str:
 
 def pointer_to_services(data: Any) -> str:
     """The pointer of the first `services`, a list, that stands deeper in objects; empty if there is none."""
-    level: list[tuple[Path, Any]] = [((), data)]
+    level: list[tuple[JsonPath, Any]] = [((), data)]
     for _ in range(4):
         level = [((*path, key), item) for path, inner in level for key, item in entries(inner)]
         level = [(path, item) for path, item in level[:1000] if isinstance(item, dict)]
@@ -271,10 +271,10 @@ def _parse_embedded_text(place: _Place) -> list[_Place]:
         )
 
     def as_embedded(document: Document) -> Document:
-        def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
             return {path: to_file_location(there) for path, there in document.locate(paths).items()}
 
-        def check_faults(path: Path) -> tuple[Finding, ...]:
+        def check_faults(path: JsonPath) -> tuple[Finding, ...]:
             try:
                 return move_findings(document.check_faults(path))
             except DocumentError as error:
@@ -331,7 +331,7 @@ def _to_catalog_document(place: _Place, at: str) -> Document:
     document, value, path, where = place
     shape = "" if _is_meant_as_catalog(value) else _catalog_shape(value)
     data, what = value, "the catalog{}"
-    inserted: Path = ()
+    inserted: JsonPath = ()
     if shape == "list":
         data, inserted, what = {"services": value}, ("services",), "a list of service offerings{} as a catalog"
     elif shape == "offering":
@@ -345,7 +345,7 @@ def _to_catalog_document(place: _Place, at: str) -> Document:
     return document
 
 
-def _select_notes_of_part(notes: tuple[Finding, ...], path: Path, inserted: Path) -> tuple[Finding, ...]:
+def _select_notes_of_part(notes: tuple[Finding, ...], path: JsonPath, inserted: JsonPath) -> tuple[Finding, ...]:
     """The notes about the part at `path`, with paths relative to it, and those about the whole text."""
     cut = len(path)
     return tuple(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location, Severity
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 
 if TYPE_CHECKING:
     from osbctl.sources.folder.brokerpak_requests import RequestRules
@@ -41,11 +41,11 @@ class Span(NamedTuple):
 class SourceMap(Protocol):
     """Locations and spans of the values of one text, computed at first use."""
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
         """The place of each of `paths`, or of its closest ancestor that exists."""
         ...
 
-    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
+    def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:
         """The spans of all values written in the text, the values in a collection before the collection.
 
         Values that come from a merge key have no span. An alias of a scalar has one only with `aliases`: that of the
@@ -53,7 +53,7 @@ class SourceMap(Protocol):
         """
         ...
 
-    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+    def text_of(self, path: JsonPath) -> tuple[list[tuple[int, int]], set[int]]:
         """The ranges of the text that the value at `path` is read from, and the offsets of the keys that lead to it.
 
         The ranges are in order, and disjoint.
@@ -69,16 +69,16 @@ class _Read(NamedTuple):
     name: str
     data: dict[str, JsonValue]
     syntax: Syntax
-    locator: Callable[[frozenset[Path]], dict[Path, Location]]
+    locator: Callable[[frozenset[JsonPath]], dict[JsonPath, Location]]
     notes: tuple[Finding, ...] = ()
     text: str = ""
-    top: Path = ()
+    top: JsonPath = ()
     parts: "tuple[Document, ...]" = ()
     embedded: bool = False
     read_as: str = ""
     source_map: Callable[[], SourceMap] = _refuse_source_map
-    requests: "Mapping[tuple[Path, str], RequestRules]" = MappingProxyType({})
-    check_faults: Callable[[Path], tuple[Finding, ...]] = lambda _: ()
+    requests: "Mapping[tuple[JsonPath, str], RequestRules]" = MappingProxyType({})
+    check_faults: Callable[[JsonPath], tuple[Finding, ...]] = lambda _: ()
 
 
 class Document(_Read):
@@ -107,21 +107,21 @@ class Document(_Read):
 
         return add_judged_schemas(catalog, self.requests)
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
         """The places of all `paths`, each one, in one pass over the text: gather all paths and call it once.
 
         An entry stands at its key, an item and the top at its value, a path that is not there at its closest ancestor.
         """
         return self.locator(frozenset(paths))
 
-    def error(self, rule: str, message: str, path: Path = (), hint: str = "") -> Finding:
+    def error(self, rule: str, message: str, path: JsonPath = (), hint: str = "") -> Finding:
         """The finding about an error in the value at `path`."""
         return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
 
-    def with_data(self, data: dict[str, Any], origin_of: Callable[[Path], Path]) -> "Document":
+    def with_data(self, data: dict[str, Any], origin_of: Callable[[JsonPath], JsonPath]) -> "Document":
         """The document with other `data`; `origin_of` maps a path of that to a path of the present data."""
 
-        def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+        def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
             origins = {path: origin_of(path) for path in paths}
             places = self.locate(origins.values())
             return {path: places[there] for path, there in origins.items()}

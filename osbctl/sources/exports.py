@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.platforms.saving import StoredRow
@@ -28,7 +28,7 @@ from osbctl.text import escape_line
 OfferingRows: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]
 """Service offerings, each with its plans."""
 
-_ID: Path = ("id",)
+_ID: JsonPath = ("id",)
 _NAMED = 5
 """Names that a message lists."""
 

@@ -13,7 +13,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumente
 from typing import Any, NoReturn
 
 from osbctl.findings import DocumentError, Location
-from osbctl.paths import Path, depth
+from osbctl.paths import JsonPath, depth
 from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
@@ -85,24 +85,24 @@ class JsonMap(SourceMap):
     def __init__(self, text: str, name: str) -> None:
         self._text, self._name = text, name
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
         lines = Lines(self._name, self._text)
         return {path: lines.at(*self._underlined_range(path)) for path in paths}
 
-    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:  # noqa: ARG002  # JSON has none
+    def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:  # noqa: ARG002  # JSON has none
         return self._spans
 
-    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+    def text_of(self, path: JsonPath) -> tuple[list[tuple[int, int]], set[int]]:
         spans = [self._spans[path[:end]] for end in range(1, len(path) + 1)]
         return [(spans[-1].start, spans[-1].end)], {span.key[0] for span in spans if span.key[1]}
 
     @cached_property
-    def _spans(self) -> dict[Path, Span]:
+    def _spans(self) -> dict[JsonPath, Span]:
         walk = _Walk(self._text, self._name, DEFAULT_LIMITS)
         walk.walk_document()
         return walk.spans
 
-    def _underlined_range(self, path: Path) -> tuple[int, int]:
+    def _underlined_range(self, path: JsonPath) -> tuple[int, int]:
         """The range that reports underline: an entry with its key, or only the key of an object or array."""
         while path not in self._spans:
             path = path[:-1]
@@ -131,8 +131,8 @@ class _Walk:
         self._text, self._lines, self._is_secret = text, Lines(name, text), is_secret
         self._depth = limits.depth
         self._faults: list[TextFault] = []
-        self._path: Path = ()  # of the last value that was begun
-        self.spans: dict[Path, Span] = {}
+        self._path: JsonPath = ()  # of the last value that was begun
+        self.spans: dict[JsonPath, Span] = {}
 
     def find_faults(self) -> tuple[TextFault, ...]:
         """The faults that leave the structure whole. Raises DocumentError, with all: another ends the walk."""
@@ -150,7 +150,7 @@ class _Walk:
     def _skip_space(self, offset: int) -> int:
         return _SPACE.match(self._text, offset).end()  # type: ignore[union-attr]  # it matches nothing, too
 
-    def _walk_value(self, start: int, path: Path, key: tuple[int, int]) -> int:
+    def _walk_value(self, start: int, path: JsonPath, key: tuple[int, int]) -> int:
         """Record the value at `start`, and those in it; return the offset of the next token."""
         self._path = path
         first = self._text[start : start + 1]
@@ -161,7 +161,7 @@ class _Walk:
         self.spans[path] = Span(start, end, key, style='"' if first == '"' else "")
         return self._skip_space(end)
 
-    def _walk_collection(self, start: int, path: Path, closing: str) -> int:
+    def _walk_collection(self, start: int, path: JsonPath, closing: str) -> int:
         """Record the values of the object or array that begins at `start`; return its end."""
         keys: dict[str, int] = {}
         offset, index = self._skip_space(start + 1), 0

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 from osbctl.findings import Location
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.sources.document import Document
 
-Origin: TypeAlias = tuple[Document, Path]
+Origin: TypeAlias = tuple[Document, JsonPath]
 """One of the documents that a catalog is composed from, and the path of a value in it."""
 
 
@@ -50,7 +50,7 @@ class PathOrigins:
         """Locate paths below `key` of a container, which is not in the data, or null, as if there was the value."""
         self._hidden[id(container), key] = value
 
-    def find_origin(self, path: Path) -> Origin:
+    def find_origin(self, path: JsonPath) -> Origin:
         """The origin of the value at `path`; of a missing value, what its place would have been."""
         value: Any = self.data
         part, inside = self._top
@@ -64,13 +64,13 @@ class PathOrigins:
             value = below
         return part, inside
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
         """The places of all `paths` in the texts that they came from; each text is gone through once."""
-        asked: dict[Document, dict[Path, Path]] = {}
+        asked: dict[Document, dict[JsonPath, JsonPath]] = {}
         for path in paths:
             part, inside = self.find_origin(path)
             asked.setdefault(part, {})[path] = inside
-        found: dict[Path, Location] = {}
+        found: dict[JsonPath, Location] = {}
         for part, inside_of in asked.items():
             places = part.locate(inside_of.values())
             found |= {path: places[inside] for path, inside in inside_of.items()}

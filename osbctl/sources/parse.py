@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path, pointer
+from osbctl.paths import JsonPath, pointer
 from osbctl.sources.document import Document, SourceMap, Syntax
 from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.text_lines import Lines, TextFault, check_faults
@@ -41,7 +41,7 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -
     return document
 
 
-def not_object_finding(document: Document, value: Any, path: Path) -> Finding:
+def not_object_finding(document: Document, value: Any, path: JsonPath) -> Finding:
     """The finding about a value at `path` that must be an object."""
     if other := other_kind_finding(document):
         return other

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.origins import PathOrigins
 
@@ -44,7 +44,7 @@ def rename_spring_fields(document: Document) -> Document:
     return document._replace(data=data, locator=origins.locate, text="", parts=(document,))
 
 
-def _rename_value(value: Any, kind: str, document: Document, path: Path, origins: PathOrigins) -> Any:
+def _rename_value(value: Any, kind: str, document: Document, path: JsonPath, origins: PathOrigins) -> Any:
     """Copy the object of this kind at `path`, or the list of objects, as it is sent; `kind` is empty for other maps."""
     if isinstance(value, list):
         return [_rename_value(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
@@ -61,7 +61,7 @@ def _rename_value(value: Any, kind: str, document: Document, path: Path, origins
 
 
 def _rename_object(
-    value: dict[str, Any], kind: str, document: Document, path: Path, origins: PathOrigins
+    value: dict[str, Any], kind: str, document: Document, path: JsonPath, origins: PathOrigins
 ) -> dict[str, Any]:
     sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
     for key, place, item in _entries_with_paths(value, kind, path):
@@ -86,7 +86,7 @@ def _bind_boolean(value: Any, kind: str, field: str) -> Any:
     return BOOLEAN_WORDS.get(value.lower(), value) if is_word else value
 
 
-def _entries_with_paths(value: dict[str, Any], kind: str, path: Path) -> Iterator[tuple[str, Path, Any]]:
+def _entries_with_paths(value: dict[str, Any], kind: str, path: JsonPath) -> Iterator[tuple[str, JsonPath, Any]]:
     """The entries of the object at `path`, each with its own path; `properties` of metadata belong to the metadata."""
     for key, item in value.items():
         if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):

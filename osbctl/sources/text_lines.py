@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.redaction import SECRET, may_be_secret_name
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
@@ -111,8 +111,8 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
 def check_faults(
     faults: Iterable[TextFault],
     lines: Lines,
-    text_of: Callable[[Path], tuple[list[tuple[int, int]], set[int]]],
-    path: Path,
+    text_of: Callable[[JsonPath], tuple[list[tuple[int, int]], set[int]]],
+    path: JsonPath,
 ) -> tuple[Finding, ...]:
     """Return warnings about keys that are there twice outside of the value at `path`; other faults there are text.
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.paths import Path, entries
+from osbctl.paths import JsonPath, entries
 from osbctl.sources.document import Document
 
 ENVIRONMENT = "the environment"
@@ -63,7 +63,7 @@ def variables_of_configuration(document: Document) -> dict[str, Variable]:
     return found
 
 
-def _settings(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+def _settings(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
     if path[-1:] == ("defaults",) or not isinstance(value, dict | list | None):
         yield path, value
     for key, item in entries(value) if isinstance(value, dict) and path[-1:] != ("defaults",) else ():

@@ -12,7 +12,7 @@ import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 
 from osbctl.findings import Location
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.document import SourceMap, Span
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.yaml_text import PlaceholderLoader
@@ -51,8 +51,8 @@ class YamlMap(SourceMap):
         self._text = text
         self._name = name
 
-    def locate(self, paths: Iterable[Path]) -> dict[Path, Location]:
-        places: dict[Path, _Place] = {}
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
+        places: dict[JsonPath, _Place] = {}
         for path in paths:
             place = self._top_place
             for step in path:
@@ -64,11 +64,11 @@ class YamlMap(SourceMap):
         lines = Lines(self._name, self._text)
         return {path: lines.at(place.span.entry_start, place.shown_end) for path, place in places.items()}
 
-    def spans(self, *, aliases: bool = False) -> dict[Path, Span]:
+    def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:
         count = _copies_counter(self._top_place) if aliases else None
         return dict(_collect_spans(self._top_place, (), count))
 
-    def text_of(self, path: Path) -> tuple[list[tuple[int, int]], set[int]]:
+    def text_of(self, path: JsonPath) -> tuple[list[tuple[int, int]], set[int]]:
         place, keys = self._top_place, set[int]()
         for step in path:
             if (below := place.child(step)) is None:  # a collection is its key: take all that is around it
@@ -111,7 +111,9 @@ def _collect_ranges(place: _Place) -> Iterator[tuple[int, int]]:
         pending += new
 
 
-def _collect_spans(place: "_Place", path: Path, count: "Callable[[_Place], int] | None") -> Iterator[tuple[Path, Span]]:
+def _collect_spans(
+    place: "_Place", path: JsonPath, count: "Callable[[_Place], int] | None"
+) -> Iterator[tuple[JsonPath, Span]]:
     """The spans of `SourceMap.spans`; `count` counts copies, None without aliases."""
     for step, below in place.below.items():
         yield from _collect_spans(below, (*path, step), count)

@@ -18,7 +18,7 @@ from osbctl.findings import Finding
 from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
 from osbctl.pages.icons import MAX_BYTES, image_to_data_url
 from osbctl.pages.render import render_page
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome
@@ -42,7 +42,7 @@ class PageCatalog:
     document: Document
     before: Document | None = None
     options: ValidationOptions = field(default_factory=ValidationOptions)
-    images: Mapping[Path, str] = field(default_factory=dict)
+    images: Mapping[JsonPath, str] = field(default_factory=dict)
 
 
 def make_page(catalogs: Sequence[PageCatalog], content: Content) -> str:

@@ -11,7 +11,7 @@ from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
 from osbctl.pages.icons import image_to_data_url
 from osbctl.pages.links import safe_web_address
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.tasks.page import read_image
 
 SECONDS = 10.0
@@ -50,7 +50,7 @@ class PageImages:
         self._fetched: dict[str, str] = {}
         self._seconds = options.total_seconds if options else 0.0
 
-    def find(self, catalog: Catalog) -> dict[Path, str]:
+    def find(self, catalog: Catalog) -> dict[JsonPath, str]:
         """The images of a catalog as `data:` URLs, by the path of the service offering. Raises SourceError."""
         images = {}
         for service in catalog.services:

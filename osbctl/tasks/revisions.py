@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from osbctl.errors import OsbctlError
 from osbctl.findings import Location
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.discovery import is_below, is_catalog, is_excluded, is_own_file, may_be_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.read_bytes import is_in_git, path_in_revision, read_bytes, run_git
@@ -40,7 +40,7 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
 def empty_catalog(name: str) -> Document:
     """A catalog without services, in the place of one that was removed."""
 
-    def locate(paths: frozenset[Path]) -> dict[Path, Location]:
+    def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
         return dict.fromkeys(paths, Location(name, 1, 1))
 
     return Document(name, {"services": []}, "json", locate)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity
 from osbctl.platforms.outcome import VerdictKind
@@ -46,7 +46,7 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
     """
     load_all()
     found: list[list[SharedIdentity]] = [[] for _ in catalogs]
-    paths: list[set[Path]] = [set() for _ in catalogs]
+    paths: list[set[JsonPath]] = [set() for _ in catalogs]
     for identity in find_shared_identities(
         (str(number), catalog.document.data) for number, catalog in enumerate(catalogs)
     ):
@@ -64,7 +64,7 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
 
 
 def _shared_identity_finding(
-    duplicate: SharedIdentity, locations: Sequence[Mapping[Path, Location]], options: ValidationOptions
+    duplicate: SharedIdentity, locations: Sequence[Mapping[JsonPath, Location]], options: ValidationOptions
 ) -> Finding | None:
     """The finding for an identity that two catalogs share; None if it concerns only platforms that are not chosen."""
     first = locations[int(duplicate.first)][duplicate.first_path]

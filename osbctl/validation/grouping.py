@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any
 
 from osbctl.findings import MAX_LOCATED, Finding, Location, fixes_of
-from osbctl.paths import JsonValue, Path, get_at, pointer
+from osbctl.paths import JsonPath, JsonValue, get_at, pointer
 from osbctl.platforms.golang import fold_case
 from osbctl.sources.document import Document
 from osbctl.text import fingerprint, plural
@@ -35,7 +35,7 @@ def identify_findings(findings: list[Finding], data: dict[str, Any]) -> list[Fin
     return identified
 
 
-def _object_and_field(path: Path, data: JsonValue) -> tuple[str, ...]:
+def _object_and_field(path: JsonPath, data: JsonValue) -> tuple[str, ...]:
     """Ids or names of the service offering and plan that `path` leads into, and the keys below them."""
     marks = []
     for key in ("services", "plans"):
@@ -106,7 +106,7 @@ def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
     return [_merge_group(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
 
 
-def _set_location(finding: Finding, locations: Mapping[Path, Location]) -> Finding:
+def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> Finding:
     """The finding with its locations, and with the line of the earlier place in its message."""
     own = locations[finding.path]
     located = [

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 
 
@@ -20,7 +20,7 @@ class Node:
 
     __slots__ = ("path", "value")
 
-    def __init__(self, value: dict[str, Any], path: Path = ()) -> None:
+    def __init__(self, value: dict[str, Any], path: JsonPath = ()) -> None:
         self.value = value
         self.path = path
 
@@ -54,18 +54,18 @@ class Node:
     def finding(
         self,
         message: str,
-        field: str | int | Path = (),
+        field: str | int | JsonPath = (),
         hint: str = "",
         fixes: tuple[Fix, ...] = (),
         group_summary: str = "",
-        related_path: Path | None = None,
+        related_path: JsonPath | None = None,
     ) -> Finding:
         """A finding at this object, or at its `field`, a key or a path; the engine sets its rule and severity."""
         path = (*self.path, *(field if isinstance(field, tuple) else (field,)))
         return Finding("", Severity.INFO, message, path, None, hint, fixes, group_summary, related_path)
 
 
-KnownObject: TypeAlias = tuple[dict[str, Any], Path, str]
+KnownObject: TypeAlias = tuple[dict[str, Any], JsonPath, str]
 """An object of the catalog whose fields are known, its path, and its kind (as in `osbctl.fields.PARTS`)."""
 
 
@@ -122,7 +122,7 @@ class CatalogNode(Node):
         return found
 
 
-def _add_known_objects(found: list[KnownObject], value: Any, kind: str, path: Path) -> None:
+def _add_known_objects(found: list[KnownObject], value: Any, kind: str, path: JsonPath) -> None:
     """Add an object of that kind, or those in a list, and the objects below, to `found`."""
     if isinstance(value, list):
         for index, item in enumerate(value):

@@ -11,7 +11,7 @@ from typing import Any
 from osbctl.fields import LATEST, known_fields, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.paths import LITERALS, Path, get_at, pointer
+from osbctl.paths import LITERALS, JsonPath, get_at, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
@@ -97,7 +97,7 @@ def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple
     return outcomes | {each: _template_outcome(unresolved, outcomes[each], rendered[each]) for each in not_accepting}
 
 
-def _template_outcome(unresolved: Mapping[Path, str], original: Outcome, rendered: Outcome) -> Outcome:
+def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, rendered: Outcome) -> Outcome:
     """The outcome of a template with `unresolved` placeholders, from those before and after they are replaced."""
     refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
     if refusals:
@@ -111,7 +111,7 @@ def _template_outcome(unresolved: Mapping[Path, str], original: Outcome, rendere
     return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
 
 
-def _prefixes(path: Path) -> list[Path]:
+def _prefixes(path: JsonPath) -> list[JsonPath]:
     """The paths of the value at `path` and of all that it stands in."""
     return [path[:end] for end in range(1, len(path) + 1)]
 
@@ -122,7 +122,7 @@ def _verdict_from_outcome(outcome: Outcome) -> Verdict:
     return Verdict(outcome.kind, outcome.messages, len(outcome.refusals), why)
 
 
-def _collect_findings(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[Path]]:
+def _collect_findings(document: Document, options: ValidationOptions) -> tuple[list[Finding], set[JsonPath]]:
     """Findings of reading, schemas and rules; and the paths of schema errors beyond the limit."""
     found, omitted_paths = schema_findings(document.data, options.api_version)
     found += run_rules(document.data, options)
@@ -155,7 +155,7 @@ def _go_spellings() -> frozenset[str]:
     return frozenset((*fields, "planupdatable"))
 
 
-def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[JsonPath]]:
     """Validate `data` against the newest catalog schema; also return the locations of omitted errors.
 
     Faults in fields that are newer than `api_version` are warnings: platforms with a newer version read them. At most

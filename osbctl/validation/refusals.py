@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
 from osbctl.validation.options import ValidationOptions
@@ -22,7 +22,10 @@ class JoinedFindings(NamedTuple):
 
 
 def select_and_join(
-    findings: list[Finding], omitted_paths: set[Path], outcomes: Mapping[Platform, Outcome], options: ValidationOptions
+    findings: list[Finding],
+    omitted_paths: set[JsonPath],
+    outcomes: Mapping[Platform, Outcome],
+    options: ValidationOptions,
 ) -> JoinedFindings:
     """Split findings by the selection of rules, and join the refusals of platforms to the selected ones."""
     selected, others = _split_by_selection(findings, options)
@@ -52,7 +55,7 @@ def _join_refusals(
     others: list[Finding],
     outcomes: Mapping[Platform, Outcome],
     options: ValidationOptions,
-    hidden_paths: Container[Path],
+    hidden_paths: Container[JsonPath],
 ) -> tuple[list[Finding], list[Finding]]:
     """Join each refusal to the first fault at its path, or make it a finding: an error if the platform is chosen.
 
@@ -78,13 +81,13 @@ def _join_refusals(
     return joined, new
 
 
-def _fault_indexes_by_path(findings: list[Finding]) -> dict[Path, int]:
+def _fault_indexes_by_path(findings: list[Finding]) -> dict[JsonPath, int]:
     """Index of the first error or schema fault at each path."""
     indexed = reversed([*enumerate(findings)])
     return {finding.path: index for index, finding in indexed if _is_error_or_schema_fault(finding)}
 
 
-def _find_fault_index(path: Path, faults: Mapping[Path, int], findings: list[Finding]) -> int | None:
+def _find_fault_index(path: JsonPath, faults: Mapping[JsonPath, int], findings: list[Finding]) -> int | None:
     """The index of the first fault at `path`, else of the wrong type of the value around it."""
     around = faults.get(path[:-1])
     is_wrong_type = around is not None and findings[around].rule == "schema-type"

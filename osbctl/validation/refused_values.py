@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
 from osbctl.jsonschemas.walk import UndecidableError
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 
 _JUDGEMENTS = 2_000
 """The budget for one schema, a tenth of a second."""
 
 
-def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ...]]]:
+def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str, ...]]]:
     """The defaults and examples that their own schema refuses, with the keywords; never raises."""
     try:
         tree = build_checked_tree(schema)
@@ -27,7 +27,7 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[Path, tuple[str, ..
                 yield (*node.path, *relative_path), tuple(sorted(validator.refusing_keywords(node, value) or ()))
 
 
-def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[Path, JsonValue]]:
+def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[JsonPath, JsonValue]]:
     if isinstance(schema, dict):
         yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
         examples = schema.get("examples")

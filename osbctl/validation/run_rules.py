@@ -5,7 +5,7 @@ from typing import Any
 
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
-from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path
+from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
 from osbctl.rule import Rule
 from osbctl.validation.node import CatalogNode, Node
 from osbctl.validation.options import ValidationOptions
@@ -69,7 +69,7 @@ def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
     ]
 
 
-def _prefix_paths(parent_path: Path, finding: Finding) -> Finding:
+def _prefix_paths(parent_path: JsonPath, finding: Finding) -> Finding:
     """The finding with its paths, and those of its fixes, put below `parent_path`."""
     fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
     return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)

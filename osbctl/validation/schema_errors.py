@@ -10,7 +10,7 @@ from osbctl.catalog import object_path, service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import describe_violation
-from osbctl.paths import JSON_TYPES, Path, entries, get_at, pointer
+from osbctl.paths import JSON_TYPES, JsonPath, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.sources.catalogs import catalog_below_hint
@@ -39,7 +39,7 @@ class CatalogFault(NamedTuple):
     `is_optional`: the field may be left out.
     """
 
-    path: Path
+    path: JsonPath
     keyword: str
     wanted: Any
     value: Any
@@ -54,7 +54,7 @@ class CatalogFault(NamedTuple):
         return describe_violation(self.keyword, self.wanted, self.value, self.path, name)
 
 
-def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[Path]]:
+def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[JsonPath]]:
     """Findings for the faults of `data` under the newest schema, at most `MAX_FINDINGS` of each severity and a note.
 
     A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond, up to the
@@ -62,7 +62,7 @@ def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[li
     """
     count: Counter[Severity] = Counter()
     findings = []
-    omitted_paths: set[Path] = set()
+    omitted_paths: set[JsonPath] = set()
     lacks_ids = _lacks_all_ids(data)
     for fault in schema_errors(data, LATEST):
         is_warning = _is_metadata_convention(fault.path) or is_newer_field(fault.path, version)
@@ -88,7 +88,7 @@ def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
 
 
 def _find_faults(
-    value: Any, schema: dict[str, Any], path: Path, definitions: dict[str, Any], is_optional: bool = False
+    value: Any, schema: dict[str, Any], path: JsonPath, definitions: dict[str, Any], is_optional: bool = False
 ) -> Iterator[CatalogFault]:
     reference = schema.get("allOf", [schema])[0].get("$ref")
     if reference:
@@ -181,11 +181,11 @@ def _metadata_finding(fault: CatalogFault, severity: Severity, message: str) -> 
     return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group_summary=group_summary)
 
 
-def _is_id_path(path: Path) -> bool:
+def _is_id_path(path: JsonPath) -> bool:
     return path[-1:] == ("id",) and path[-3:-2] in (("services",), ("plans",))
 
 
-def _is_metadata_convention(path: Path) -> bool:
+def _is_metadata_convention(path: JsonPath) -> bool:
     """Return whether a path leads into a field of the metadata conventions."""
     inside = path[path.index("metadata") + 1 :] if "metadata" in path else ()
     return bool(inside) and inside[0] in CONVENTIONS
@@ -208,7 +208,7 @@ def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ..
     return _suggest_type_repair(path, fault.value, safe)
 
 
-def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_type_repair(path: JsonPath, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a value of the wrong type."""
     field = path[-1]
     if field in _LISTS:
@@ -229,7 +229,7 @@ def _suggest_type_repair(path: Path, value: Any, safe: bool) -> tuple[str, tuple
     return ("put it in quotes", (Fix("quote", path, safe=safe),)) if is_text else ("", ())
 
 
-def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_scalar_from_text(path: JsonPath, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a boolean or a number."""
     if text.lower() in BOOLEAN_WORDS and is_boolean_field(str(path[-1])):
         meant = BOOLEAN_WORDS[text.lower()]
@@ -242,7 +242,7 @@ def _suggest_scalar_from_text(path: Path, text: str, safe: bool) -> tuple[str, t
     return "write a number, without quotes", (Fix("set", path, number, safe),)
 
 
-def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list(path: JsonPath, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a value in place of a list."""
     if isinstance(value, dict):
         if not value:
@@ -256,7 +256,7 @@ def _suggest_list(path: Path, value: Any, safe: bool) -> tuple[str, tuple[Fix, .
     return "write a list, even of a single entry", ()
 
 
-def _suggest_list_from_text(path: Path, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list_from_text(path: JsonPath, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a list; only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()
@@ -276,7 +276,7 @@ def _parse_json_number(text: str) -> int | float | None:
     return number if isinstance(number, int | float) and not isinstance(number, bool) else None
 
 
-def service_and_plan_prefix(data: Any, path: Path) -> str:
+def service_and_plan_prefix(data: Any, path: JsonPath) -> str:
     """The service offering and the plan around `path`, by name or else by position: the beginning of a sentence."""
     service, plan = service_and_plan_names(path, data)
     parts = []
@@ -293,7 +293,7 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value)
 
 
-def name_in_object(path: Path) -> str:
+def name_in_object(path: JsonPath) -> str:
     """The name of a value in its service offering or plan, with the objects between the two; empty for the catalog.
 
     Metadata is left out, as its fields stand nowhere else.

@@ -11,7 +11,7 @@ from typing import Any
 from osbctl.errors import ConfigError
 from osbctl.findings import Severity
 from osbctl.jsonschemas.walk import resolve_ref, subschemas
-from osbctl.paths import JsonValue, Path, get_at, pointer
+from osbctl.paths import JsonPath, JsonValue, get_at, pointer
 from osbctl.redaction import redact_text
 from osbctl.rule import RULES, Category, Rule
 from osbctl.text import did_you_mean, escape_line
@@ -46,7 +46,7 @@ def read_user_rules(schemas: Iterable[tuple[str, JsonValue]]) -> dict[str, Rule]
     return rules
 
 
-def find_annotation(schema: JsonValue, path: Path, target_path: Path) -> dict[str, str]:
+def find_annotation(schema: JsonValue, path: JsonPath, target_path: JsonPath) -> dict[str, str]:
     """The innermost `x-osbctl` around a broken keyword.
 
     `path` leads to it through references. If one of them is by name (`#name`), `target_path` counts, which leads to it
@@ -56,7 +56,7 @@ def find_annotation(schema: JsonValue, path: Path, target_path: Path) -> dict[st
     for step in path:
         if isinstance(here, dict):
             found = here.get(KEYWORD, found)
-        target: Path | None = (step,)
+        target: JsonPath | None = (step,)
         reference = here.get(step) if isinstance(here, dict) and step in _REFERENCES else None
         if isinstance(reference, str):
             target = resolve_ref(schema, reference)

@@ -12,7 +12,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
 from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
-from osbctl.paths import JsonValue, Path, pointer
+from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.text import escape_line
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.rules.references import References
@@ -76,8 +76,8 @@ def _invalid_schema_error(error: jsonschema_rs.ValidationError, schema: JsonValu
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(error_path(error, schema))}: {text}")
 
 
-def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[Path, str]]:
-    """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
+def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, str]]:
+    """JsonPath and sentence of an error of the catalog `data`; one for each missing or additional field."""
     path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
         yield (*path, kind.property), f"{name_in_object((*path, kind.property))} is missing"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
 from tests.comparison.make import catalog, plan, service
@@ -78,7 +78,7 @@ def test_every_odd_value_in_every_place() -> None:
 
 @pytest.mark.fuzz
 @given(st.sampled_from(PLACES), VALUES, st.sampled_from(PLACES), VALUES)
-def test_any_graft_comes_to_one_outcome(first: Path, one: Any, second: Path, other: Any) -> None:
+def test_any_graft_comes_to_one_outcome(first: JsonPath, one: Any, second: JsonPath, other: Any) -> None:
     data = changed(GOOD, first, one)
     with suppress(KeyError, IndexError, TypeError):
         data = changed(data, second, other)
@@ -110,7 +110,7 @@ def test_thousands_of_unknown_fields_in_one_object_take_time_in_proportion() -> 
     assert time.process_time() - start < 5  # twice that where each field is sought in a list of all
 
 
-def refusal_rules(platform: Platform, path: Path, value: Any) -> list[str]:
+def refusal_rules(platform: Platform, path: JsonPath, value: Any) -> list[str]:
     return [refusal.rule for refusal in judge_all(changed(GOOD, path, value))[platform].refusals]
 
 
@@ -133,7 +133,7 @@ PLAN = ("services", 0, "plans", 0)
     ],
 )
 def test_rules_that_neither_recorded_answers_nor_examples_decide(
-    platform: Platform, path: Path, value: Any, expected: list[str]
+    platform: Platform, path: JsonPath, value: Any, expected: list[str]
 ) -> None:
     assert refusal_rules(platform, path, value) == expected
 

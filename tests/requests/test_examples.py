@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7
 from osbctl.jsonschemas.sentences import error_path, metaschema_errors
-from osbctl.paths import Path, entries, pointer
+from osbctl.paths import JsonPath, entries, pointer
 from osbctl.requests.parameters import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
@@ -221,7 +221,7 @@ def test_an_error_below_an_empty_key_has_its_place() -> None:
             return [generate(depth - 1) for _ in range(2)]
         return {key: generate(depth - 1) for key in random.sample(keys, 4)}
 
-    def texts(value: Any, path: Path = ()) -> Iterator[Path]:
+    def texts(value: Any, path: JsonPath = ()) -> Iterator[JsonPath]:
         if isinstance(value, str):
             yield path
         for step, inner in entries(value):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
-from osbctl.paths import Path, parse_pointer
+from osbctl.paths import JsonPath, parse_pointer
 from osbctl.sources.document import Document
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
@@ -47,7 +47,7 @@ def places(document: Document, *paths: tuple[str | int, ...]) -> list[tuple[int,
     return [(found[path].line, found[path].column) for path in paths]
 
 
-PATHS: dict[Path, tuple[tuple[int, int], tuple[int, int]]] = {
+PATHS: dict[JsonPath, tuple[tuple[int, int], tuple[int, int]]] = {
     (): ((1, 1), (2, 1)),
     ("services",): ((2, 3), (2, 1)),
     ("services", 0): ((3, 5), (3, 3)),
@@ -134,7 +134,7 @@ def test_many_places_on_one_long_line_share_its_text() -> None:
     ("a.json", '{"a": [1, {"b": 2}]}', ("a",), '"a"'),
     ("a.json", '{"a": [{\n"b": 2}]}', ("a", 0), "{"),
 ])  # fmt: skip
-def test_a_place_ends_where_its_value_ends(name: str, text: str, path: Path, under: str) -> None:
+def test_a_place_ends_where_its_value_ends(name: str, text: str, path: JsonPath, under: str) -> None:
     place = parse_document(text.encode(), name).locate([path])[path]
     assert place.excerpt[place.column - 1 : max(place.end - 1, 0)] == under
 
@@ -258,7 +258,7 @@ class Writer:
         return found
 
 
-def written_places(node: Node, path: Path = ()) -> Iterator[tuple[Path, int]]:
+def written_places(node: Node, path: JsonPath = ()) -> Iterator[tuple[JsonPath, int]]:
     for step, (at, item) in node.below.items():
         yield (*path, step), at
         yield from written_places(item, (*path, step))

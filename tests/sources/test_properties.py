@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump, dump_string
 from osbctl.text import escape_line
@@ -70,9 +70,9 @@ class Writer:
     def __init__(self, newline: str) -> None:
         self.text = ""
         self.newline = newline
-        self.places: dict[Path, tuple[int, int]] = {}
+        self.places: dict[JsonPath, tuple[int, int]] = {}
 
-    def write(self, value: Any, path: Path = (), is_entry: bool = False) -> "Writer":
+    def write(self, value: Any, path: JsonPath = (), is_entry: bool = False) -> "Writer":
         if not is_entry:
             self.note(path)
         if isinstance(value, dict):
@@ -93,7 +93,7 @@ class Writer:
             self.text += json.dumps(value, ensure_ascii=False)
         return self
 
-    def note(self, path: Path) -> None:
+    def note(self, path: JsonPath) -> None:
         lines = self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
         self.places[path] = (len(lines), len(lines[-1]) + 1)
 

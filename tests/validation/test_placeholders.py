@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError, Severity
-from osbctl.paths import Path as ValuePath
-from osbctl.paths import value_at
+from osbctl.paths import JsonPath, value_at
 from osbctl.placeholders import fill_placeholders, find_placeholders, holds_placeholder
 from osbctl.platforms import Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
@@ -38,7 +37,7 @@ PLACEHOLDERS = ["((x))", "(( grab meta.x ))", "<requires>", "REPLACE_WITH_VALUE"
 PLAN = ("services", 0, "plans", 0)
 
 
-def with_value(path: ValuePath, value: Any) -> Any:
+def with_value(path: JsonPath, value: Any) -> Any:
     return changed(CATALOG, path, value)
 
 
@@ -69,7 +68,7 @@ def test_everywhere_only_the_placeholder_is_reported_and_nothing_is_fixed(placeh
     (PLAN, 4),
     (("services",), 4),
 ])  # fmt: skip
-def test_the_verdict_is_unclear_where_it_depends_on_the_value(path: ValuePath, unclear: int) -> None:
+def test_the_verdict_is_unclear_where_it_depends_on_the_value(path: JsonPath, unclear: int) -> None:
     verdicts = validated(with_value(path, "((x))")).verdicts.values()
     assert [verdict.kind for verdict in verdicts].count(VerdictKind.UNCLEAR) == unclear
     assert all(verdict.why for verdict in verdicts if verdict.kind is VerdictKind.UNCLEAR)

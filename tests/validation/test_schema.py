@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from osbctl.fields import CONVENTIONS, PARTS, field_schemas, is_newer_field, load_schema
 from osbctl.findings import Fix, Severity
-from osbctl.paths import Path as ValuePath
-from osbctl.paths import value_at
+from osbctl.paths import JsonPath, value_at
 from osbctl.platforms import ApiVersion, judge_all
 from osbctl.sources.limits import MAX_DEPTH
 from osbctl.validation.options import MAX_FINDINGS
@@ -333,7 +332,7 @@ def test_our_walk_knows_every_keyword_of_the_schema(version: ApiVersion) -> None
         todo += [inner for key in ("properties", "definitions") for inner in schema.get(key, {}).values()]
 
 
-def null_fields(kind: str, value: dict[str, Any], where: ValuePath) -> Iterator[ValuePath]:
+def null_fields(kind: str, value: dict[str, Any], where: JsonPath) -> Iterator[JsonPath]:
     """The paths of all known fields of an object of that kind, and of those inside it."""
     for field in field_schemas(kind, ApiVersion.V2_17):
         yield (*where, field)
@@ -368,7 +367,7 @@ def test_a_null_is_an_error_only_where_it_is_required_or_a_platform_refuses_it()
             assert path[-1] not in ("tags", "requires") or not any(one.refusals for one in judge_all(data).values())
 
 
-def kind_of(path: ValuePath) -> str:
+def kind_of(path: JsonPath) -> str:
     """The kind of the object around the value at `path`, if it requires anything."""
     holder = path[-2]
     if isinstance(holder, int):

@@ -7,7 +7,7 @@ request that jsonschema-rs confirms, and else `risky`.
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 """`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""
@@ -28,9 +28,9 @@ class SchemaChange:
 
     level: SchemaLevel
     rule: str
-    old_path: Path | None
-    new_path: Path | None
+    old_path: JsonPath | None
+    new_path: JsonPath | None
     message: str
-    field: Path = ()
+    field: JsonPath = ()
     witness: dict[str, JsonValue] | None = None
     example: str = ""

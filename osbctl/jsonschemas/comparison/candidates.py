@@ -7,7 +7,7 @@ from itertools import pairwise
 from osbctl.jsonschemas.comparison.secrets import Secrets, redact_and_cut
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import Subschema
-from osbctl.paths import JsonValue, Path
+from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import SECRET, may_be_secret_name
 
 COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"
@@ -49,7 +49,7 @@ class PlacePair:
         """The pairs on the way from the top of the request to the value."""
         return (*self.parent.pairs_from_top, self) if self.parent else ()
 
-    def old_path(self, keyword: str = "") -> Path:
+    def old_path(self, keyword: str = "") -> JsonPath:
         """The place of a keyword in the old schema; if it has none, the schema of the value, or of one around it."""
         known = [schema for schema in self.old.known if isinstance(schema.value, dict)]
         places = [(*schema.path, keyword) for schema in known if keyword in schema.value]
@@ -73,18 +73,18 @@ class Candidate:
     case: Constraints | None = None
 
     @property
-    def new_path(self) -> Path:
+    def new_path(self) -> JsonPath:
         """The place of the keyword in the new schema; the schema itself if there is none."""
         return (*self.pair.new.path, *([self.keyword] if self.keyword else []))
 
     @property
-    def property_places(self) -> set[Path]:
+    def property_places(self) -> set[JsonPath]:
         """The places at which the new schema describes the properties on the way from the top to the value."""
         pairs = self.pair.pairs_from_top
         return {(*pair.parent.new.path, "properties", pair.at) for pair in pairs if pair.parent}
 
     @property
-    def field(self) -> Path:
+    def field(self) -> JsonPath:
         """The name of the candidate, as `SchemaChange.field` has it."""
         steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)
         is_spelled_out = steps == tuple(_steps_from_path(self.new_path))
@@ -143,7 +143,7 @@ def _format_location(pairs: Sequence[PlacePair]) -> str:
     return format_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
 
 
-def _steps_from_path(path: Path) -> Iterator[str]:
+def _steps_from_path(path: JsonPath) -> Iterator[str]:
     """The steps in a request that a path names by itself; all items stand for the first."""
     for keyword, part in pairwise((*path, "")):
         if keyword == "properties":

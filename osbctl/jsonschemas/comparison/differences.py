@@ -11,7 +11,7 @@ from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.dialects import KEYWORDS
 from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
 from osbctl.jsonschemas.walk import IN_PLACE, find_refs, same_value
-from osbctl.paths import BY_NAME, JsonValue, Path, entries, get_at
+from osbctl.paths import BY_NAME, JsonPath, JsonValue, entries, get_at
 from osbctl.redaction import SECRET
 
 _MAX_PAIRS = 5_000
@@ -25,14 +25,14 @@ _ABSENT = object()
 """Stands for a keyword that a schema does not have."""
 
 
-def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Path]) -> Iterable[SchemaChange]:
+def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[JsonPath]) -> Iterable[SchemaChange]:
     """Properties that are no longer described, though requests may still contain them: the broker may ignore them.
 
     Reports the outermost only, once for each place of the schema, and none of `reported`, which are paths in a request.
     """
-    found: dict[Path, SchemaChange] = {}
+    found: dict[JsonPath, SchemaChange] = {}
     seen: set[object] = set()  # many ways may lead to a definition
-    todo: list[tuple[Path, Constraints, Constraints]] = [((), _flatten(old.top), _flatten(new.top))]
+    todo: list[tuple[JsonPath, Constraints, Constraints]] = [((), _flatten(old.top), _flatten(new.top))]
     while todo and len(seen) < _MAX_PAIRS:
         path, before, after = todo.pop()
         if (before.cache_key, after.cache_key) in seen:
@@ -51,7 +51,7 @@ def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[Pa
     return found.values()
 
 
-def _dropped_property_change(before: Constraints, after: Constraints, path: Path) -> SchemaChange:
+def _dropped_property_change(before: Constraints, after: Constraints, path: JsonPath) -> SchemaChange:
     around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
     place = (*around.path, "properties", path[-1])
     why = "is no longer described; requests may still hold it, but the broker may ignore it"
@@ -74,14 +74,14 @@ def _flatten(*schemas: Subschema) -> Constraints:
 
 
 def keyword_changes(
-    old: SchemaTree, new: SchemaTree, reported: set[Path], properties: set[Path], secrets: Secrets
+    old: SchemaTree, new: SchemaTree, reported: set[JsonPath], properties: set[JsonPath], secrets: Secrets
 ) -> Iterator[SchemaChange]:
     """The keywords that differ at the same path: defaults, keywords that allow more, one change for all wording.
 
     Skips an assertion at, above or below a reported path, and all definitions if anything is reported. `properties`
     are places of properties of which something is reported.
     """
-    reworded: list[Path] = []
+    reworded: list[JsonPath] = []
     read = old.dialect.keywords | new.dialect.keywords | STRUCTURE | {""}
     ancestors = {place[:length] for place in reported for length in range(len(place))} | properties
     for before, after, keyword in _find_differing_keywords(old, new):
@@ -102,7 +102,7 @@ def keyword_changes(
 
 
 def _property_changes(
-    before: Subschema, after: Subschema, reported: set[Path], ancestors: set[Path]
+    before: Subschema, after: Subschema, reported: set[JsonPath], ancestors: set[JsonPath]
 ) -> Iterator[SchemaChange]:
     """The properties that only one of two places describes, and of which nothing is reported."""
     names, new_names = (node.value.get("properties", {}) for node in (before, after))
@@ -114,14 +114,14 @@ def _property_changes(
             yield SchemaChange("safe", "schema-relaxed", old_path, new_path, f"{_format_location(where)} {fate}", where)
 
 
-def _format_location(path: Path) -> str:
+def _format_location(path: JsonPath) -> str:
     """The property of a request that a path in a schema leads to."""
     steps = iter(path)
     names = [(word, str(next(steps))) for word in steps if word in BY_NAME]
     return format_path([name for word, name in names if word == "properties"])
 
 
-def _is_reported_nearby(where: Path, reported: set[Path], ancestors: set[Path]) -> bool:
+def _is_reported_nearby(where: JsonPath, reported: set[JsonPath], ancestors: set[JsonPath]) -> bool:
     """Return whether a change is reported at, above or below a keyword, or one that works together with it."""
     if reported and not _DEFINITIONS.isdisjoint(where):
         return True
@@ -153,7 +153,7 @@ def _keyword_differs(before: Subschema, after: Subschema, keyword: str) -> bool:
     return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
-def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path, secrets: Secrets) -> SchemaChange:
+def _keyword_change(rule: str, before: Subschema, after: Subschema, where: JsonPath, secrets: Secrets) -> SchemaChange:
     paths, texts = [], []
     for node in (before, after):
         value = get_at(node.tree.value, where, _ABSENT)
@@ -167,7 +167,7 @@ def _keyword_change(rule: str, before: Subschema, after: Subschema, where: Path,
     return SchemaChange("safe", rule, paths[0], paths[1], message, where)
 
 
-def _format_keyword_value(value: JsonValue, where: Path, secrets: Secrets, *, is_secret: bool) -> str:
+def _format_keyword_value(value: JsonValue, where: JsonPath, secrets: Secrets, *, is_secret: bool) -> str:
     if value is _ABSENT:
         return "none"
     if is_secret:
@@ -186,12 +186,12 @@ def differ_in_wording_only(old: SchemaTree, new: SchemaTree) -> bool:
     return same_value(_list_assertions(old, targets), _list_assertions(new, targets))
 
 
-def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[Path, JsonValue]:
+def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[JsonPath, JsonValue]:
     """Every schema and what each keyword in it holds beside schemas, by their paths, without annotations.
 
     `targets` are the steps of all references; what they may lead to is not taken for an annotation.
     """
-    found: dict[Path, JsonValue] = {}
+    found: dict[JsonPath, JsonValue] = {}
     is_closed = any(
         isinstance(node.value, dict) and "unevaluatedProperties" in node.value for node in tree.nodes.values()
     )

@@ -6,24 +6,24 @@ from typing import Any
 
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 from osbctl.jsonschemas.walk import find_refs, resolve_ref
-from osbctl.paths import BY_NAME, LITERALS, JsonValue, Path, entries
+from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue, entries
 from osbctl.redaction import may_be_secret_name, redact, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_TEXT = 60
 
 
-def secret_ref_targets(schema: JsonValue) -> set[Path]:
+def secret_ref_targets(schema: JsonValue) -> set[JsonPath]:
     """The places, with all below them, to which references lead from below a secret-named property.
 
     A reference that leads nowhere in the schema may lead anywhere: then it is the whole.
     """
     targets = [(path, resolve_ref(schema, ref) or ()) for path, ref in find_refs(schema)]
-    below: dict[Path, list[Path]] = defaultdict(list)
+    below: dict[JsonPath, list[JsonPath]] = defaultdict(list)
     for path, target in targets:
         for length in range(len(path) + 1):
             below[path[:length]].append(target)
-    found: set[Path] = set()
+    found: set[JsonPath] = set()
     todo = [target for path, target in targets if any(map(may_be_secret_name, path))]
     while todo:
         place = todo.pop()
@@ -36,7 +36,7 @@ def secret_ref_targets(schema: JsonValue) -> set[Path]:
 def secret_literals(schema: JsonValue) -> frozenset[Any]:
     """The texts and numbers in the literals of secret-named parameters, and of what these refer to."""
     places, found = secret_ref_targets(schema), set[Any]()
-    todo: list[tuple[Path, JsonValue, bool, bool]] = [((), schema, False, () in places)]
+    todo: list[tuple[JsonPath, JsonValue, bool, bool]] = [((), schema, False, () in places)]
     while todo:
         path, node, is_literal, is_secret = todo.pop()
         if is_literal and is_secret and not isinstance(node, dict | list) and node not in (None, "", True, False):
@@ -49,7 +49,7 @@ def secret_literals(schema: JsonValue) -> frozenset[Any]:
     return frozenset(found)
 
 
-def is_at_or_below(path: Path, places: set[Path]) -> bool:
+def is_at_or_below(path: JsonPath, places: set[JsonPath]) -> bool:
     """Return whether the path leads to one of the places, or to something below it."""
     return bool(places) and any(path[:length] in places for length in range(len(path) + 1))
 

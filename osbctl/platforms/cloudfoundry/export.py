@@ -5,7 +5,7 @@ The booleans of a plan are resolved already. The top-level `metadata` of a row h
 
 from urllib.parse import parse_qsl, urlsplit
 
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.platforms.export import (
     SCHEMAS,
     Export,
@@ -21,7 +21,7 @@ from osbctl.platforms.export import (
 from osbctl.text import escape_line
 
 _CATALOG = "broker_catalog"
-_FEATURES: Path = (_CATALOG, "features")
+_FEATURES: JsonPath = (_CATALOG, "features")
 _SERVICE_FLAGS = ("bindable", "plan_updateable", "instances_retrievable", "bindings_retrievable")
 
 _SHAPE = RowFields(
@@ -82,7 +82,7 @@ def _find_filters(url: str) -> tuple[str, ...]:
     return tuple(escape_line(name) for name in names if name.partition("[")[0] not in _HARMLESS)
 
 
-def _parse_row(document: Exported, path: Path, data: dict[str, object]) -> ExportRow:
+def _parse_row(document: Exported, path: JsonPath, data: dict[str, object]) -> ExportRow:
     if not isinstance(data.get(_CATALOG), dict):
         raise shape_error(document, path, "has no broker_catalog, as service offerings and plans have")
     return ExportRow(document, path, data, is_plan=get_at(data, ("relationships", "service_offering")) is not None)

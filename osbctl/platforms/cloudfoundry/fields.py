@@ -7,7 +7,7 @@ catalog_service.rb and catalog_plan.rb.
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry.ruby import get_item, inspect, is_blank
 from osbctl.platforms.outcome import MAX_REFUSALS, Refusal
 from osbctl.text import semantic_version_pattern
@@ -30,7 +30,7 @@ class Errors:
         self.nested: list[Errors] = []
         self.number = 0
 
-    def add(self, rule: str, path: Path, message: str, hint: str = "") -> None:
+    def add(self, rule: str, path: JsonPath, message: str, hint: str = "") -> None:
         """Add a reason, in the platform's words."""
         if len(self.own) <= MAX_REFUSALS:
             self.own.append(Refusal(rule, path, message, hint))
@@ -85,7 +85,7 @@ class FieldRow(NamedTuple):
     inside: "tuple[FieldRow, ...]" = ()
 
 
-def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: Path, errors: Errors) -> None:
+def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: JsonPath, errors: Errors) -> None:
     """Check the fields of an object. A String in its place answers a lookup with what it contains."""
     for key, label, check, inside in rows:
         field = get_item(value, key)

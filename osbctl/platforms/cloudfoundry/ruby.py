@@ -10,7 +10,7 @@ import unicodedata
 from decimal import Decimal
 from typing import Any
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry import PLATFORM
 
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
@@ -25,7 +25,7 @@ _WORDS = {None: "nil", True: "true", False: "false"}
 class RubyCrash(Exception):  # noqa: N818  # not an error of ours: the platform's way to fail
     """An exception that nothing in the platform catches: its location and cause."""
 
-    def __init__(self, path: Path, reason: str = "its references go round in a circle") -> None:
+    def __init__(self, path: JsonPath, reason: str = "its references go round in a circle") -> None:
         super().__init__(reason)
         self.path = path
         self.reason = reason

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import DRAFT_4
-from osbctl.paths import Path, entries, resolve_pointer, value_at
+from osbctl.paths import JsonPath, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect, json_length
 from osbctl.platforms.outcome import Refusal
@@ -38,7 +38,7 @@ class SchemaChecks:
         self._ids: set[str] = set()
         self.doubts: list[Refusal] = []
 
-    def find_errors(self, schemas: dict[str, Any], path: Path) -> Errors:
+    def find_errors(self, schemas: dict[str, Any], path: JsonPath) -> Errors:
         """Errors of a plan's `schemas`. Raises RubyCrash.
 
         The lines of parameters come before those of what holds them, and so on outwards.
@@ -54,7 +54,9 @@ class SchemaChecks:
         errors.own += last.own
         return errors
 
-    def _check_parameters(self, operation: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> None:
+    def _check_parameters(
+        self, operation: dict[str, Any], path: JsonPath, keys: tuple[str, ...], errors: Errors
+    ) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
         schema = _read_hash(operation, path, keys, errors)
         for rule, inner_path, message, hint in (
@@ -63,7 +65,7 @@ class SchemaChecks:
             text = f"Schema {'.'.join(keys)} is not valid. {message}"
             errors.add(rule, (*path, *keys, *inner_path), text, hint)
 
-    def _find_refusals(self, schema: dict[str, Any], path: Path) -> tuple[Refusal, ...]:
+    def _find_refusals(self, schema: dict[str, Any], path: JsonPath) -> tuple[Refusal, ...]:
         """A refusal for each fault of the schema at `path`, with its location inside of it."""
         try:
             if json_length(schema) > _LONGEST_SCHEMA:
@@ -97,7 +99,7 @@ class SchemaChecks:
         return (refused,) if refused else ()
 
 
-def _is_tolerated_error(schema: dict[str, Any], path: Path) -> bool:
+def _is_tolerated_error(schema: dict[str, Any], path: JsonPath) -> bool:
     """Return whether the platform accepts an error of the metaschema: any `format`, an `enum` with 1 and 1.0."""
     if path[-1:] != ("enum",):
         return path[-1:] == ("format",)
@@ -105,7 +107,7 @@ def _is_tolerated_error(schema: dict[str, Any], path: Path) -> bool:
     return isinstance(items, list) and 0 < len(items) == len({equality_key(item) for item in items})
 
 
-def _read_hash(parent: dict[str, Any], path: Path, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
+def _read_hash(parent: dict[str, Any], path: JsonPath, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
     """The object at the last of `keys` in `parent`; other values except null and false are added to `errors`."""
     value = parent.get(keys[-1])
     if isinstance(value, dict):
@@ -140,14 +142,14 @@ _BROKEN = re.compile("Ruby|unterminated|missing \\)|unbalanced|nothing to repeat
 class UnclearSchemaError(Exception):
     """The library's answer to a schema cannot be predicted: location and reason."""
 
-    def __init__(self, path: Path, reason: str) -> None:
+    def __init__(self, path: JsonPath, reason: str) -> None:
         super().__init__(reason)
         self.path = path
         self.reason = reason
 
 
 class _RefusedError(Exception):
-    def __init__(self, rule: str, path: Path, message: str, hint: str = "") -> None:
+    def __init__(self, rule: str, path: JsonPath, message: str, hint: str = "") -> None:
         self.refusal = Refusal(f"cloudfoundry-schema-{rule}", path, message, hint)
 
 
@@ -176,7 +178,7 @@ def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusa
     return None
 
 
-def _loaded_schemas(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _loaded_schemas(schema: dict[str, Any], path: JsonPath) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
     """The schemas that the library loads; it looks neither into `not` nor into keywords newer than draft-04."""
     yield path, schema
     for key in _HOLDERS:
@@ -189,7 +191,7 @@ def _loaded_schemas(schema: dict[str, Any], path: Path) -> Iterator[tuple[Path, 
                     yield from _loaded_schemas(inner, (*path, key, place))
 
 
-def _check_draft(schema: dict[str, Any], path: Path) -> None:
+def _check_draft(schema: dict[str, Any], path: JsonPath) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
     dialect = schema.get("$schema")
     if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
@@ -199,7 +201,7 @@ def _check_draft(schema: dict[str, Any], path: Path) -> None:
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)
 
 
-def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -> None:
+def _check_reference(schema: dict[str, Any], path: JsonPath, loaded_ids: set[str]) -> None:
     """Refuse a reference to another document, unless it is to the draft-04 metaschema, which is always loaded."""
     reference = schema.get("$ref")
     if reference is None or reference is False:
@@ -214,7 +216,7 @@ def _check_reference(schema: dict[str, Any], path: Path, loaded_ids: set[str]) -
     raise _RefusedError("reference", (*path, "$ref"), "No external references are allowed: …", _NO_DOCUMENT)
 
 
-def _check_predictable(loaded: list[tuple[Path, dict[str, Any]]], is_base_certain: bool) -> None:
+def _check_predictable(loaded: list[tuple[JsonPath, dict[str, Any]]], is_base_certain: bool) -> None:
     """Raise UnclearSchemaError if the library follows older drafts, or another base of references."""
     if not is_base_certain and any("$ref" in schema for _, schema in loaded):
         raise UnclearSchemaError(("id",), _MOVED_BASE)
@@ -235,10 +237,10 @@ class _Evaluation:
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._root = root
-        self._running: set[Path] = set()
-        self._known: dict[Path, bool] = {}
+        self._running: set[JsonPath] = set()
+        self._known: dict[JsonPath, bool] = {}
 
-    def accepts_empty_object(self, schema: dict[str, Any], path: Path) -> bool:
+    def accepts_empty_object(self, schema: dict[str, Any], path: JsonPath) -> bool:
         """Return whether `{}` is valid under the schema at `path`."""
         if path in self._running:
             raise RubyCrash(path)
@@ -249,7 +251,7 @@ class _Evaluation:
             self._running.discard(path)
         return self._known[path]
 
-    def _keyword_accepts(self, keyword: str, schema: dict[str, Any], path: Path) -> bool:
+    def _keyword_accepts(self, keyword: str, schema: dict[str, Any], path: JsonPath) -> bool:
         """Return whether `{}` is valid under one keyword of the schema, whose value is at `path`."""
         value = schema[keyword]
         match keyword:
@@ -273,7 +275,7 @@ class _Evaluation:
                 return bool(value == 0)
         return True
 
-    def _reference_accepts(self, reference: Any, path: Path) -> bool:
+    def _reference_accepts(self, reference: Any, path: JsonPath) -> bool:
         from osbctl.jsonschemas.sentences import metaschema_errors
 
         if not isinstance(reference, str):
@@ -292,7 +294,7 @@ class _Evaluation:
         return self.accepts_empty_object(value, target)
 
 
-def _check_patterns(pattern_properties: dict[str, Any], path: Path) -> None:
+def _check_patterns(pattern_properties: dict[str, Any], path: JsonPath) -> None:
     """Check that Ruby compiles the names of `patternProperties`, which it does though there is nothing to match.
 
     Raises UnclearSchemaError, or refuses, for one that Ruby may not, or does not, compile.

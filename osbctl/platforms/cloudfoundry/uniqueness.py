@@ -6,7 +6,7 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb and cata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry.fields import Errors
 from osbctl.platforms.cloudfoundry.ruby import equality_key, get_item, to_s
 
@@ -30,7 +30,7 @@ def check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> N
     _check_unique_values("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
 
 
-def _check_unique_values(rule: str, values: Iterable[tuple[Path, Any]], text: str, errors: Errors) -> None:
+def _check_unique_values(rule: str, values: Iterable[tuple[JsonPath, Any]], text: str, errors: Errors) -> None:
     """Report the first value that an earlier one repeats."""
     seen = set()
     for path, value in values:
@@ -59,7 +59,9 @@ def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> No
             seen[key] = plan_label
 
 
-def check_unique_in_service(service: dict[str, Any], plans: list[dict[str, Any]], path: Path, errors: Errors) -> None:
+def check_unique_in_service(
+    service: dict[str, Any], plans: list[dict[str, Any]], path: JsonPath, errors: Errors
+) -> None:
     """Report ids and names that `plans`, those of `service` at `path`, share."""
     start = f"Service {to_s(service.get('name'))} already has a plan"
     for index, value in _find_repeated([plan.get("id") for plan in plans]):

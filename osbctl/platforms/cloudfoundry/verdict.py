@@ -7,7 +7,7 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry.fields import (
     MAINTENANCE_INFO_ROWS,
     PLAN_ROWS,
@@ -72,7 +72,7 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(services, list):
         raise RubyCrash(("services",), "services is no array")
     for index, service in enumerate(services):
-        path: Path = ("services", index)
+        path: JsonPath = ("services", index)
         if not isinstance(service, dict):
             raise RubyCrash(path, "a service is no object")
         plans = service.get("plans")
@@ -85,7 +85,7 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
     return services
 
 
-def _judge_service(service: dict[str, Any], path: Path, schema_checks: SchemaChecks) -> Errors:
+def _judge_service(service: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Service {to_s(service.get('name'))}")
     check_fields(SERVICE_ROWS, service, path, errors)
@@ -106,9 +106,9 @@ def _judge_service(service: dict[str, Any], path: Path, schema_checks: SchemaChe
     return errors
 
 
-def _check_plans(service: dict[str, Any], path: Path, errors: Errors, schema_checks: SchemaChecks) -> None:
+def _check_plans(service: dict[str, Any], path: JsonPath, errors: Errors, schema_checks: SchemaChecks) -> None:
     plans = service.get("plans") or []
-    plans_path: Path = (*path, "plans")
+    plans_path: JsonPath = (*path, "plans")
     if not plans:
         errors.add("cloudfoundry-no-plan", plans_path, "At least one plan is required")
         return
@@ -122,7 +122,7 @@ def _check_plans(service: dict[str, Any], path: Path, errors: Errors, schema_che
     check_unique_in_service(service, plans, plans_path, errors)
 
 
-def _judge_plan(plan: dict[str, Any], path: Path, schema_checks: SchemaChecks) -> Errors:
+def _judge_plan(plan: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
     errors = Errors(f"Plan {to_s(plan.get('name'))}")
     check_fields(PLAN_ROWS, plan, path, errors)
@@ -135,7 +135,7 @@ def _judge_plan(plan: dict[str, Any], path: Path, schema_checks: SchemaChecks) -
     return errors
 
 
-def _check_maintenance_info(info: Any, path: Path, errors: Errors) -> None:
+def _check_maintenance_info(info: Any, path: JsonPath, errors: Errors) -> None:
     """Check an object, or a String, which answers a lookup with what it contains. Raises RubyCrash for other types."""
     rule = "cloudfoundry-maintenance-info"
     if not isinstance(info, dict):
@@ -166,7 +166,7 @@ def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
     for service_index, service in enumerate(services):
         seen = set()
         for plan_index, plan in enumerate(service["plans"]):
-            path: Path = ("services", service_index, "plans", plan_index)
+            path: JsonPath = ("services", service_index, "plans", plan_index)
             name = normalize_plan_name(plan["name"])
             if name in seen:
                 text = "Cloud Foundry ignores case and outer blanks in names of plans: this name is taken"

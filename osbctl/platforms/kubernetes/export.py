@@ -1,6 +1,6 @@
 """Exports of Service Catalog: classes and plans of a cluster or a namespace (`kubectl get … -o json|yaml`)."""
 
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.platforms.export import (
     SCHEMAS,
     Export,
@@ -19,7 +19,7 @@ _PLANS = ("ClusterServicePlan", "ServicePlan")
 _INSTANCE_CREATE, _INSTANCE_UPDATE, _BINDING_CREATE = SCHEMAS
 
 
-def _spec_paths(*names: str) -> tuple[Path, ...]:
+def _spec_paths(*names: str) -> tuple[JsonPath, ...]:
     return tuple(("spec", name) for name in names)
 
 

@@ -1,6 +1,6 @@
 """Exports of SAP Service Manager: `/v1/service_offerings` and `/v1/service_plans`."""
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.export import (
     SCHEMAS,
     Export,
@@ -18,7 +18,7 @@ _LISTS = ("items", "service_offerings", "service_plans")
 """The lists; the latter two in old versions, and in what its command line tool prints."""
 
 _AS_NAMED = ("description", "bindable", "plan_updateable", "metadata")
-_IDENTITY: dict[Path, tuple[Path, ...]] = {
+_IDENTITY: dict[JsonPath, tuple[JsonPath, ...]] = {
     ("id",): (("catalog_id",),),
     ("name",): (("catalog_name",), ("name",)),
 }

@@ -8,7 +8,7 @@ and storage/postgres/migrations; measured.
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.platforms.golang import Map, Pointers, Struct, decode, rule_texts, struct_fields
 from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
 
@@ -65,7 +65,7 @@ def _find_refusals(services: list[tuple[int, Struct | None]]) -> Iterator[Refusa
     yield from _storage_refusals([service for _, service in services if service])
 
 
-def _service_refusals(service: Struct | None, path: Path) -> Iterator[Refusal]:
+def _service_refusals(service: Struct | None, path: JsonPath) -> Iterator[Refusal]:
     if service is None:
         yield _null_refusal(path, "service offering")
         return
@@ -78,7 +78,7 @@ def _service_refusals(service: Struct | None, path: Path) -> Iterator[Refusal]:
             yield from _plan_refusals(plan, service)
 
 
-def _null_refusal(path: Path, kind: str) -> Refusal:
+def _null_refusal(path: JsonPath, kind: str) -> Refusal:
     return Refusal("service-manager-crash", path, f"Service Manager crashes on a {kind} that is null")
 
 

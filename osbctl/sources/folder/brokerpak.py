@@ -14,8 +14,7 @@ from typing import Any
 from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
-from osbctl.paths import Path as ValuePath
-from osbctl.paths import entries, get_at
+from osbctl.paths import JsonPath, entries, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder import brokerpak_checks as checks
 from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, parameter_schema, request_constants
@@ -121,7 +120,7 @@ class _BrokerpakCatalog:
         self.left_out: dict[str, str] = {}
         self._source: dict[str, Any] = {}  # of several sources, the one that this brokerpak is
         self._plan_ids: set[str] = set()
-        self.requests: dict[tuple[ValuePath, str], RequestRules] = {}
+        self.requests: dict[tuple[JsonPath, str], RequestRules] = {}
         self.has_schemas = settings.is_on(SCHEMAS)
         manifest = self._read_file(MANIFEST, MANIFEST_TYPE, self.refusals.refuse_field)
         tree.problems.raise_any()
@@ -182,7 +181,7 @@ class _BrokerpakCatalog:
         """Check that the templates of a definition are there, and that their variables and outputs are declared."""
         for action in checks.ACTIONS:
             settings = definition.data.get(action) or {}
-            texts: dict[ValuePath, str | None] = {(action, "template"): settings.get("template") or ""}
+            texts: dict[JsonPath, str | None] = {(action, "template"): settings.get("template") or ""}
             texts |= {(action, "templates", key): text or "" for key, text in (settings.get("templates") or {}).items()}
             if reference := settings.get("template_ref"):
                 texts[action, "template"] = self._read_text(definition, (action, "template_ref"), reference)
@@ -193,7 +192,7 @@ class _BrokerpakCatalog:
                     texts.pop((action, "templates", key), None)
             checks.check_templates(self.refusals, definition, action, texts)
 
-    def _read_text(self, definition: Document, path: ValuePath, name: str) -> str | None:
+    def _read_text(self, definition: Document, path: JsonPath, name: str) -> str | None:
         """The text of a template; None, and a refusal, if there is none."""
         try:
             content = self._tree.read_content(self._tree.folder / name.lstrip("/"))
@@ -369,12 +368,12 @@ class _BrokerpakCatalog:
         return schema
 
     def _set_input_origins(
-        self, schema: dict[str, Any], definition: Document, user_input: dict[str, Any], path: ValuePath
+        self, schema: dict[str, Any], definition: Document, user_input: dict[str, Any], path: JsonPath
     ) -> None:
         for keyword, value in [*schema.items()]:
             key = INPUT.get(keyword, "field_name" if keyword == "title" else keyword)
             if keyword in (user_input.get("constraints") or {}) and not (keyword in INPUT and user_input.get(key)):
-                where: ValuePath = (*path, "constraints", keyword)
+                where: JsonPath = (*path, "constraints", keyword)
             else:
                 where = (*path, key)
             self.origins.set_key_origin(schema, keyword, (definition, where))
@@ -382,7 +381,7 @@ class _BrokerpakCatalog:
                 del schema[keyword]
                 self._report_no_json(definition, where)
 
-    def _report_no_json(self, definition: Document, path: ValuePath) -> None:
+    def _report_no_json(self, definition: Document, path: JsonPath) -> None:
         message = "JSON cannot say it: cloud-service-broker answers GET /v2/catalog with 200 and an empty body"
         hint = (
             "write a finite number"
@@ -391,7 +390,7 @@ class _BrokerpakCatalog:
         )
         self.refusals.append(definition.error("brokerpak-no-catalog", message, path, hint)._replace(path=()))
 
-    def _map_fields(self, definition: Document, path: ValuePath, fields: Mapping[str, str]) -> dict[str, Any]:
+    def _map_fields(self, definition: Document, path: JsonPath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
         self.origins.set_object_origin(made, (definition, path))

@@ -12,7 +12,7 @@ from typing import Any
 
 from osbctl.catalog import objects_in_list
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_requests import mismatch_with_input
 from osbctl.sources.folder.brokerpak_templates import find_blocks
@@ -53,41 +53,43 @@ _MISSING = "missing field(s): {}"
 class Refusals(list[Finding]):
     """The findings about what cloud-service-broker refuses, and what it does not read."""
 
-    def build(self, document: Document, path: Path, words: str, hint: str = "") -> None:
+    def build(self, document: Document, path: JsonPath, words: str, hint: str = "") -> None:
         """Report a value with which `pak build` fails, in its words."""
         self.add(document, path, f"`pak build` fails: {words}", hint)
 
-    def start(self, document: Document, path: Path, words: str, hint: str = "", catalog_path: Path = ()) -> None:
+    def start(
+        self, document: Document, path: JsonPath, words: str, hint: str = "", catalog_path: JsonPath = ()
+    ) -> None:
         """Report a value with which the broker does not start, in its words."""
         self.add(document, path, f"cloud-service-broker does not start: {words}", hint, catalog_path)
 
-    def add(self, document: Document, path: Path, message: str, hint: str, catalog_path: Path = ()) -> None:
+    def add(self, document: Document, path: JsonPath, message: str, hint: str, catalog_path: JsonPath = ()) -> None:
         """Report an error in the value at `path` of a file, which is at `catalog_path` of the catalog."""
         self.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
 
-    def refuse_field(self, document: Document, path: Path, words: str, known: Iterable[str]) -> None:
+    def refuse_field(self, document: Document, path: JsonPath, words: str, known: Iterable[str]) -> None:
         """Report a field that `pak build` does not know, with those that it does."""
         if known:  # Go skips the key null
             self.build(document, path, words, did_you_mean(str(path[-1]), known) or "remove it")
 
-    def warn_of_field(self, document: Document, path: Path, words: str, known: Iterable[str]) -> None:  # noqa: ARG002
+    def warn_of_field(self, document: Document, path: JsonPath, words: str, known: Iterable[str]) -> None:  # noqa: ARG002
         """Warn of a field of a definition, which is read leniently, that the broker does not know."""
         message = f"cloud-service-broker knows no field {path[-1]!r} here: it has no effect"
         finding = document.error("brokerpak-field-unread", message, path, did_you_mean(str(path[-1]), known))
         self.append(finding._replace(severity=Severity.WARNING, path=()))
 
-    def warn(self, document: Document, path: Path, message: str, hint: str = "") -> None:
+    def warn(self, document: Document, path: JsonPath, message: str, hint: str = "") -> None:
         """Warn of a property of a plan."""
         finding = document.error("brokerpak-plan-property", message, path, hint)
         self.append(finding._replace(severity=Severity.WARNING, path=()))
 
-    def require(self, document: Document, value: Mapping[str, Any], path: Path, *names: str) -> None:
+    def require(self, document: Document, value: Mapping[str, Any], path: JsonPath, *names: str) -> None:
         """Report the fields of `names` that the object at `path` lacks, or has empty."""
         for name in names:
             if not value.get(name):
                 self.build(document, (*path, name), _MISSING.format(name), f"write {name}")
 
-    def unique(self, values: Iterable[tuple[Document, Path, Any]]) -> None:
+    def unique(self, values: Iterable[tuple[Document, JsonPath, Any]]) -> None:
         """Report each value that is there twice."""
         seen: set[Any] = set()
         for document, path, value in values:
@@ -134,7 +136,7 @@ def _check_platforms(refusals: Refusals, manifest: Document) -> None:
         refusals.start(manifest, ("platforms",), words, "add {os: linux, arch: amd64}")
 
 
-def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], Path]]:
+def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], JsonPath]]:
     """The entries of OpenTofu in a manifest, with their paths."""
     binaries = objects_in_list(manifest.data, "terraform_binaries")
     return [(binary, path) for binary, path in binaries if binary.get("name") == TOFU]
@@ -199,7 +201,7 @@ def _check_tofu(refusals: Refusals, manifest: Document) -> None:
         refusals.build(manifest, (*defaults[0], "default"), words, "move default: true to the highest version")
 
 
-def _check_files(refusals: Refusals, manifest: Document, binaries: list[tuple[dict[str, Any], Path]]) -> None:
+def _check_files(refusals: Refusals, manifest: Document, binaries: list[tuple[dict[str, Any], JsonPath]]) -> None:
     """Report a provider or program whose file the broker finds by its prefix, and another with the same prefix."""
     files = {path: _file_prefix(binary) for binary, path in binaries if binary["name"] != TOFU}
     versions = [normalize_version(binary["version"]) for binary, _ in tofu_binaries(manifest)]
@@ -290,13 +292,13 @@ def _check_inputs(refusals: Refusals, definition: Document, action: str) -> None
             refusals.build(definition, (*path, "default"), _MISSING.format("default"), "write its value")
 
 
-def _check_type(refusals: Refusals, definition: Document, variable: Mapping[str, Any], path: Path) -> None:
+def _check_type(refusals: Refusals, definition: Document, variable: Mapping[str, Any], path: JsonPath) -> None:
     if (kind := variable.get("type")) and kind not in _TYPES:
         words = f"field must match '^(|{'|'.join(_TYPES)})$': {kind[:60]!r}"
         refusals.build(definition, (*path, "type"), words, did_you_mean(kind, _TYPES))
 
 
-def check_uuid(refusals: Refusals, document: Document, path: Path) -> None:
+def check_uuid(refusals: Refusals, document: Document, path: JsonPath) -> None:
     """Report an id in a definition that is not a UUID."""
     if not _UUID.fullmatch(get_at(document.data, path) or ""):
         refusals.build(document, path, "field must be a UUID: id", UUID_HINT)
@@ -328,7 +330,7 @@ def check_unique(refusals: Refusals, definitions: list[Document]) -> None:
     refusals.unique(_plan_ids(definitions))
 
 
-def _plan_ids(definitions: Iterable[Document]) -> Iterator[tuple[Document, Path, Any]]:
+def _plan_ids(definitions: Iterable[Document]) -> Iterator[tuple[Document, JsonPath, Any]]:
     for definition in definitions:
         for plan, path in objects_in_list(definition.data, "plans"):
             if plan.get("id"):
@@ -361,7 +363,9 @@ _WORDS_OF_TILES = ("guid", "display_name", "bullets", "service", "description", 
 """Fields that tiles write beside the properties of a plan."""
 
 
-def check_templates(refusals: Refusals, definition: Document, action: str, texts: Mapping[Path, str | None]) -> None:
+def check_templates(
+    refusals: Refusals, definition: Document, action: str, texts: Mapping[JsonPath, str | None]
+) -> None:
     """Report variables of the templates of an action that are no inputs, and outputs that are not declared.
 
     None stands for a template that is not there, which was reported.

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from osbctl.catalog import Catalog, ServicePlan
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import JSON_TYPES, JsonValue, Path
+from osbctl.paths import JSON_TYPES, JsonPath, JsonValue
 from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, parse_template
 
 UNKNOWN = object()
@@ -247,7 +247,7 @@ def _cast(text: str, kind: str) -> Any:
     raise ValueError(f"unable to cast its default, a text, to {kind}")  # which may be secret
 
 
-def add_judged_schemas(catalog: Catalog, rules: Mapping[tuple[Path, str], RequestRules]) -> Catalog:
+def add_judged_schemas(catalog: Catalog, rules: Mapping[tuple[JsonPath, str], RequestRules]) -> Catalog:
     """The catalog with the schemas by which its broker judges requests, in `ServicePlan.judged`.
 
     Without the rules of a brokerpak these come from published schemas, if they are those of cloud-service-broker.
@@ -272,7 +272,7 @@ def _properties(schema: Mapping[str, Any]) -> dict[str, Any]:
     return properties if isinstance(properties, dict) else {}
 
 
-def _judged_schemas(plan: ServicePlan, rules: Mapping[tuple[Path, str], RequestRules]) -> dict[str, Any] | None:
+def _judged_schemas(plan: ServicePlan, rules: Mapping[tuple[JsonPath, str], RequestRules]) -> dict[str, Any] | None:
     create_rules, bind_rules = (rules.get((plan.path, purpose)) for purpose in ("create", "bind"))
     if create_rules and bind_rules:
         create, update = (create_rules.effective_schema(update=update) for update in (False, True))

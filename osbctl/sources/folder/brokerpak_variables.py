@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Location
-from osbctl.paths import JSON_TYPES, Path, get_at
+from osbctl.paths import JSON_TYPES, JsonPath, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
@@ -88,7 +88,7 @@ class UserPlan(NamedTuple):
     answer: dict[str, Any]
     properties: dict[str, Any]
     overrides: tuple[dict[str, Any], dict[str, Any]]
-    path: Path
+    path: JsonPath
     source: Document
 
 
@@ -106,11 +106,11 @@ def parse_json_variable(variable: Variable) -> Document:
     return document._replace(locator=lambda paths: _without_excerpts(document.locate(paths)))
 
 
-def _without_excerpts(places: Mapping[Path, Location]) -> dict[Path, Location]:
+def _without_excerpts(places: Mapping[JsonPath, Location]) -> dict[JsonPath, Location]:
     return {path: place._replace(excerpt="") for path, place in places.items()}
 
 
-def decode_plan(source: Document, path: Path, fail: Callable[[Path, str], None]) -> UserPlan:
+def decode_plan(source: Document, path: JsonPath, fail: Callable[[JsonPath, str], None]) -> UserPlan:
     """The plan at `path` of a variable; `fail` takes the path of a value of another type, and Go's words about it."""
     given = get_at(source.data, path)
     raw: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -152,10 +152,10 @@ def _whole_schemas(schemas: dict[str, Any]) -> dict[str, Any]:
 class JsonDecoder:
     """Decodes JSON into the types of fields, as encoding/json of Go does."""
 
-    def __init__(self, fail: Callable[[Path, str], None]) -> None:
+    def __init__(self, fail: Callable[[JsonPath, str], None]) -> None:
         self._fail = fail
 
-    def decode(self, value: Any, kind: Any, path: Path) -> Any:
+    def decode(self, value: Any, kind: Any, path: JsonPath) -> Any:
         """The value as one of type `kind`; None if it is null or another, which is reported."""
         if value is None or kind == "any":
             return value
@@ -173,7 +173,7 @@ class JsonDecoder:
         self._fail(path, f"json: cannot unmarshal {found} into a field that is {_describe(kind)}")
         return None
 
-    def _decode_fields(self, value: dict[str, Any], struct: StructType, path: Path) -> Iterator[tuple[str, Any]]:
+    def _decode_fields(self, value: dict[str, Any], struct: StructType, path: JsonPath) -> Iterator[tuple[str, Any]]:
         folded = {name.lower(): name for name in struct.fields}
         for key, item in value.items():
             name = key if key in struct.fields else folded.get(key.lower())

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.paths import Path, resolve_pointer, value_at
+from osbctl.paths import JsonPath, resolve_pointer, value_at
 from osbctl.redaction import redact_text
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import SourceTree
@@ -41,11 +41,11 @@ class _Bundle:
         self._above: list[Origin] = []
         self._left = _MOST
 
-    def bundle_schema(self, path: Path) -> None:
+    def bundle_schema(self, path: JsonPath) -> None:
         """Bundle the schema, which is at `path` of the catalog, in place."""
         self._replace_refs(self._schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
 
-    def _replace_refs(self, schema: dict[str, Any], origin_of: Callable[[Path], Origin], *, is_whole: bool) -> None:
+    def _replace_refs(self, schema: dict[str, Any], origin_of: Callable[[JsonPath], Origin], *, is_whole: bool) -> None:
         """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
         for found in reversed([*subschemas(schema)]):  # those beside a reference first
             reference = found.value.get("$ref")
@@ -85,7 +85,7 @@ class _Bundle:
         for key, value in beside.items():
             self._origins.put(schema, key, value, (origin[0], (*origin[1], key)))
 
-    def _resolve_reference(self, part: Document, path: Path, reference: str) -> Origin | None:
+    def _resolve_reference(self, part: Document, path: JsonPath, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""
         url = urlsplit(reference)
         fragment = unquote(url.fragment)
@@ -104,7 +104,7 @@ class _Bundle:
             return None
         return file, inside
 
-    def _read_referenced_file(self, part: Document, path: Path, name: str) -> Document | None:
+    def _read_referenced_file(self, part: Document, path: JsonPath, name: str) -> Document | None:
         if os.path.isabs(name):  # noqa: PTH117
             self._add_problem(part, path, f"{name!r} is an absolute path", "write it relative to this file")
             return None
@@ -120,7 +120,7 @@ class _Bundle:
             self._add_problem(part, path, f"{name!r} cannot be read: no such file?", hint)
         return None
 
-    def _add_problem(self, part: Document, path: Path, message: str, hint: str = "") -> None:
+    def _add_problem(self, part: Document, path: JsonPath, message: str, hint: str = "") -> None:
         self._tree.problems.add("build-reference", message, part, path, hint)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.fields import known_fields
-from osbctl.paths import Path as ValuePath
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import SourceTree
 from osbctl.sources.origins import PathOrigins
@@ -52,7 +52,7 @@ class Composer:
             self.origins.put(self.origins.data, key, self.copy(self._settings, value, path), (self._settings, path))
         return self.origins
 
-    def copy(self, part: Document, value: Any, path: ValuePath = ()) -> Any:
+    def copy(self, part: Document, value: Any, path: JsonPath = ()) -> Any:
         """Copy a value of `part`, with references replaced; remember the origin of an object."""
         taken = self._tree.copy_with_variables(part, value, path)
         if isinstance(taken, dict):
@@ -98,7 +98,7 @@ class Composer:
         self._tree.problems.raise_any()
         return {stem: part for stem, part in parts.items() if part}
 
-    def _resolve_order(self, order: list[str], files: dict[str, Path], part: Document, path: ValuePath) -> list[str]:
+    def _resolve_order(self, order: list[str], files: dict[str, Path], part: Document, path: JsonPath) -> list[str]:
         """The stems in the order of a list; report stems without a file, and files that are not listed."""
         stems: list[str] = []
         for index, stem in enumerate(order):
@@ -148,7 +148,7 @@ class Composer:
             taken.append(made)
         return taken
 
-    def _fill_defaults(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: ValuePath) -> None:
+    def _fill_defaults(self, value: dict[str, Any], defaults: dict[str, Any], defaults_path: JsonPath) -> None:
         """Add missing keys of `defaults` at any depth, null counts as present; `defaults_path` leads to them."""
         for key, default in defaults.items():
             here = (*defaults_path, key)
@@ -188,7 +188,7 @@ class Overlay:
             return
         self._patch_members(self._origins.data, "services", services, ("services",), self._patch_service)
 
-    def _patch_service(self, service: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+    def _patch_service(self, service: dict[str, Any], patch: dict[str, Any], path: JsonPath) -> None:
         for key in patch.keys() - {"plans", "add-plans"} - known_fields("service"):
             if closest_word(key, ("plans", "add-plans")) or ("plan" in key.lower() and isinstance(patch[key], list)):
                 hint = did_you_mean(key, ("plans", "add-plans")) or "to add plans, write add-plans"
@@ -205,7 +205,7 @@ class Overlay:
         self._add_plans(service, added, (*path, "add-plans"))
 
     def _patch_members(
-        self, owner: dict[str, Any], key: str, patches: dict[str, Any], path: ValuePath, change: Any
+        self, owner: dict[str, Any], key: str, patches: dict[str, Any], path: JsonPath, change: Any
     ) -> None:
         """Change, or remove with null, the members of a list that have the names given."""
         members = owner.get(key)
@@ -224,7 +224,7 @@ class Overlay:
                 self._add_problem(f"the change to {name!r} must be a mapping, or null to remove it", (*path, name))
         owner[key] = members
 
-    def _add_plans(self, service: dict[str, Any], added: Any, path: ValuePath) -> None:
+    def _add_plans(self, service: dict[str, Any], added: Any, path: JsonPath) -> None:
         if not isinstance(added, list) or not all(isinstance(plan, dict) for plan in added):
             self._add_problem("add-plans must be a list of plans", path)
             return
@@ -236,7 +236,7 @@ class Overlay:
             taken = self._composer.copy(self._part, plan, (*path, index))
             service["plans"] = [*service.get("plans", []), taken]
 
-    def _apply_merge_patch(self, target: dict[str, Any], patch: dict[str, Any], path: ValuePath) -> None:
+    def _apply_merge_patch(self, target: dict[str, Any], patch: dict[str, Any], path: JsonPath) -> None:
         """Apply the merge patch at `path` of the overlay (RFC 7396)."""
         for key, value in patch.items():
             here = (*path, key)
@@ -249,5 +249,5 @@ class Overlay:
             else:
                 self._origins.put(target, key, self._composer.copy(self._part, value, here), (self._part, here))
 
-    def _add_problem(self, message: str, path: ValuePath, hint: str = "") -> None:
+    def _add_problem(self, message: str, path: JsonPath, hint: str = "") -> None:
         self._composer.problem("build-overlay", message, self._part, path, hint)

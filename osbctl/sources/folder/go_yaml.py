@@ -15,17 +15,17 @@ import yaml
 from yaml import AliasEvent, ScalarEvent
 
 from osbctl.findings import DocumentError
-from osbctl.paths import Path, entries
+from osbctl.paths import JsonPath, entries
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decode_utf8, not_object_finding, text_document
 from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.yaml_reader import MERGE, Builder
 
-Report: TypeAlias = Callable[[Document, Path, str], None]
+Report: TypeAlias = Callable[[Document, JsonPath, str], None]
 """Takes the place of a value that does not fit its field, and yaml.v3's words about it."""
 
-ReportField: TypeAlias = Callable[[Document, Path, str, Iterable[str]], None]
+ReportField: TypeAlias = Callable[[Document, JsonPath, str, Iterable[str]], None]
 """Takes the place of a key that is no field, yaml.v3's words about it, and the names of the fields."""
 
 
@@ -196,10 +196,10 @@ class _Decoder:
     """
 
     def __init__(self) -> None:
-        self.mismatches: list[tuple[Path, str]] = []
-        self.unknown: list[tuple[Path, str, Iterable[str]]] = []
+        self.mismatches: list[tuple[JsonPath, str]] = []
+        self.unknown: list[tuple[JsonPath, str, Iterable[str]]] = []
 
-    def decode(self, value: Any, kind: Any, path: Path) -> Any:
+    def decode(self, value: Any, kind: Any, path: JsonPath) -> Any:
         """The value as one of type `kind`; None if it is another, which is reported, or null."""
         if isinstance(value, Scalar):
             return self._decode_scalar(value, kind, path)
@@ -219,7 +219,7 @@ class _Decoder:
         )
         return None
 
-    def _decode_struct(self, value: dict[_Key, Any], struct: StructType, path: Path) -> dict[str, Any]:
+    def _decode_struct(self, value: dict[_Key, Any], struct: StructType, path: JsonPath) -> dict[str, Any]:
         found = {}
         for key, item in value.items():
             if key in struct.fields and key.scalar.tag != "null":
@@ -228,7 +228,7 @@ class _Decoder:
                 self.unknown.append(((*path, str(key)), f"field {key} not found in type {struct.name}", struct.fields))
         return found
 
-    def _decode_map(self, value: dict[_Key, Any], kind: dict[str, Any], path: Path) -> dict[str, Any]:
+    def _decode_map(self, value: dict[_Key, Any], kind: dict[str, Any], path: JsonPath) -> dict[str, Any]:
         (inner,) = kind.values()
         found = {}
         for key, item in value.items():
@@ -239,7 +239,7 @@ class _Decoder:
             found[str(key)] = key.scalar.value if kind is ENUM else decoded
         return found
 
-    def _decode_scalar(self, scalar: Scalar, kind: Any, path: Path) -> Any:
+    def _decode_scalar(self, scalar: Scalar, kind: Any, path: JsonPath) -> Any:
         value = scalar.value
         if scalar.tag == "unknown":
             self.mismatches.append((path, value))

@@ -14,7 +14,7 @@ from typing import Any
 from osbctl.catalog import objects_in_list
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, get_at
+from osbctl.paths import JsonPath, get_at
 from osbctl.platforms import platforms_refusing
 
 _HEADER = "# osbctl catalog.lock, version 2"
@@ -92,7 +92,7 @@ def update_lock(lock: Lock, catalog: dict[str, Any], accepted: Collection[str] =
 
 
 def _find_reused_ids(
-    lock: Lock, names_with_ids: Sequence[tuple[str, str, Path]], present_names: Collection[str]
+    lock: Lock, names_with_ids: Sequence[tuple[str, str, JsonPath]], present_names: Collection[str]
 ) -> Iterator[Finding]:
     owners = {id_: name for name, id_ in lock.ids.items()}
     # After a merge one id may have two names, the old one and that of a rename: the one that is there owns it.
@@ -133,18 +133,18 @@ def _is_other_object(owner: str, name: str, present_names: Collection[str]) -> b
     return owner in present_names or ("/" in owner) != ("/" in name) or not same_place
 
 
-def _changed_id_finding(name: str, old_id: str, path: Path) -> Finding:
+def _changed_id_finding(name: str, old_id: str, path: JsonPath) -> Finding:
     kind = "plan" if "/" in name else "service"
     command = shlex.join(["osbctl", "build", "--accept-id-change", name])
     hint = f"restore the old id, or accept the new one: `{command}`"
     return _lock_finding("build-id-changed", f"the id of {kind} {name!r} has changed; it was {old_id!r}", path, hint)
 
 
-def _lock_finding(rule: str, message: str, path: Path, hint: str) -> Finding:
+def _lock_finding(rule: str, message: str, path: JsonPath, hint: str) -> Finding:
     return Finding(rule, Severity.ERROR, message, path, refused_by=platforms_refusing(rule), hint=hint)
 
 
-def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
+def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, JsonPath]]:
     """Name (`service` or `service/plan`), id and the path of the id, of every service and plan that has both."""
     for item, path in _services_and_plans(catalog):
         if all(isinstance(item.get(key), str) and item[key] for key in ("id", "name")):
@@ -152,7 +152,7 @@ def _names_with_ids(catalog: dict[str, Any]) -> Iterator[tuple[str, str, Path]]:
             yield f"{service}{item['name']}", item["id"], (*path, "id")
 
 
-def _services_and_plans(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Path]]:
+def _services_and_plans(catalog: dict[str, Any]) -> Iterator[tuple[dict[str, Any], JsonPath]]:
     """Each service, followed by its plans, with its path."""
     for service, path in objects_in_list(catalog, "services"):
         yield service, path

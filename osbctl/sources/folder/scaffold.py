@@ -11,7 +11,7 @@ from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.files import write_file
 from osbctl.findings import DocumentError
-from osbctl.paths import Path as ValuePath
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.sources.folder.source_tree import escape_dollars
@@ -146,7 +146,7 @@ def check_splittable(document: Document) -> None:
             raise _not_splittable_error(document, ("services", index, "plans"))
 
 
-def _not_splittable_error(document: Document, path: ValuePath) -> DocumentError:
+def _not_splittable_error(document: Document, path: JsonPath) -> DocumentError:
     message = f"`{path[-1]}` must be a list of objects, to be split"
     return DocumentError((document.error("schema-type", message, path, "osbctl validate says more"),))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.paths import Path as ValuePath
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
@@ -33,7 +33,7 @@ _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$
 class FindingCollector(list[Finding]):
     """The findings of a composition, so that one run reports all of them."""
 
-    def add(self, rule: str, message: str, part: Document | None = None, path: ValuePath = (), hint: str = "") -> None:
+    def add(self, rule: str, message: str, part: Document | None = None, path: JsonPath = (), hint: str = "") -> None:
         """Add an error in the value at `path` of `part`."""
         bare = Finding(rule, Severity.ERROR, message, path, hint=hint)
         self.append(part.error(rule, message, path, hint) if part else bare)
@@ -138,15 +138,15 @@ class SourceTree:
             found[stem] = folder / name
         return found
 
-    def copy_with_variables(self, part: Document, value: Any, path: ValuePath) -> Any:
+    def copy_with_variables(self, part: Document, value: Any, path: JsonPath) -> Any:
         """Copy the value at `path` of `part`, `${NAME}` replaced; unset names and malformed references are problems."""
 
-        def replace_references(text: str, path: ValuePath) -> str:
+        def replace_references(text: str, path: JsonPath) -> str:
             return _REFERENCE.sub(lambda match: self._replace_reference(match, part, path), text)
 
         return _map_templates(value, replace_references, path)
 
-    def _replace_reference(self, match: re.Match[str], part: Document, path: ValuePath) -> str:
+    def _replace_reference(self, match: re.Match[str], part: Document, path: JsonPath) -> str:
         if match[0] == "$${":
             return "${"
         value: str | None = self._variables.get(match[1], match[2])
@@ -182,7 +182,7 @@ def escape_dollars(value: Any) -> Any:
     return _map_templates(value, lambda text, _: text.replace("${", "$${"))
 
 
-def _map_templates(value: Any, change: Callable[[str, ValuePath], str], path: ValuePath = ()) -> Any:
+def _map_templates(value: Any, change: Callable[[str, JsonPath], str], path: JsonPath = ()) -> Any:
     """Copy `value`, with `change` applied to each string with `${` and its path."""
     if isinstance(value, dict):
         return {key: _map_templates(item, change, (*path, key)) for key, item in value.items()}

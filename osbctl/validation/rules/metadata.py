@@ -7,7 +7,7 @@ from typing import Any
 from osbctl.catalog import has_price, objects_in_list, parse_date
 from osbctl.fields import CONVENTIONS
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.redaction import is_secret_name, redact_text
@@ -37,7 +37,7 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
                 yield plan.finding(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
 
 
-def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Path]]:
+def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], JsonPath]]:
     """The costs of plans: the plan, a cost, and the path to it from the plan."""
     for plan in catalog.plans:
         for cost, path in objects_in_list(plan.child("metadata").value, "costs", ("metadata",)):

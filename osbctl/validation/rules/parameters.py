@@ -19,7 +19,7 @@ from osbctl.jsonschemas.dialects import (
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
-from osbctl.paths import JSON_TYPES, JsonValue, Path, get_at, value_at
+from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, get_at, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
 from osbctl.rule import Category, rule
@@ -96,7 +96,7 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
         yield schema.finding(f"not a valid JSON Schema: {text}", path, _repair_hint(path, get_at(schema.value, path)))
 
 
-def _repair_hint(path: Path, value: JsonValue) -> str:
+def _repair_hint(path: JsonPath, value: JsonValue) -> str:
     """Hint on a wrong value of a keyword; empty if the sentence says it."""
     if path[-1:] == ("type",):
         return did_you_mean(str(value), JSON_TYPES.values())
@@ -167,7 +167,7 @@ def _is_scalar_of_another_type(meant: str, value: object) -> bool:
     return text.isascii() and text.isdecimal() and is_valid_schema({meant: int(text[:9])}, DRAFT_4)
 
 
-def _ref_targets(schema: dict[str, Any]) -> list[Path]:
+def _ref_targets(schema: dict[str, Any]) -> list[JsonPath]:
     """The places in the schema to which its references lead."""
     return [place for _, ref in find_refs(schema) if (place := resolve_ref(schema, ref)) is not None]
 

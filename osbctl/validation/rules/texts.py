@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from osbctl.findings import Finding, Severity
-from osbctl.paths import Path, entries
+from osbctl.paths import JsonPath, entries
 from osbctl.placeholders import find_placeholders
 from osbctl.platforms import Platform
 from osbctl.rule import Category, rule
@@ -39,7 +39,7 @@ def cloudfoundry_mysql(catalog: Node) -> Iterator[Finding]:
     Source: cloudfoundry/cloud_controller_ng 3bbba906, lib/cloud_controller/db_connection/mysql_options_factory.rb
         (charset utf8, of three bytes); measured with MariaDB
     """
-    todo: list[tuple[Path, object]] = [((), catalog.value)]
+    todo: list[tuple[JsonPath, object]] = [((), catalog.value)]
     while todo:
         path, value = todo.pop()
         todo += [((*path, step), inner) for step, inner in entries(value)]

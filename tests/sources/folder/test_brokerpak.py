@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.paths import Path as ValuePath
-from osbctl.paths import get_at, parse_pointer
+from osbctl.paths import JsonPath, get_at, parse_pointer
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.read import read_source, read_variables
@@ -101,7 +100,7 @@ def read(folder: Path, env: str = ".envrc") -> Document:
     return read_source(str(folder), variables_of=lambda _: read_variables(str(folder / env)) if env else {})
 
 
-def place(document: Document, path: ValuePath) -> str:
+def place(document: Document, path: JsonPath) -> str:
     there = document.locate([path])[path]
     return f"{Path(there.source).name}:{there.line}:{there.column}"
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError
-from osbctl.paths import Path
+from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_templates import find_blocks
 from osbctl.sources.folder.go_yaml import ENUM, AnyMap, StructType, has_no_json, parse_go_yaml
@@ -23,7 +23,7 @@ KIND = StructType("Whole", {
 def decode(text: str) -> tuple[dict[str, Any], list[str]]:
     words: list[str] = []
 
-    def report(document: Document, path: Path, said: str, *_: object) -> None:
+    def report(document: Document, path: JsonPath, said: str, *_: object) -> None:
         assert document.locate([path])
         words.append(f"{'.'.join(map(str, path))}: {said}")
 
