@@ -113,7 +113,7 @@ def _object_ref(item: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
 def _catalog_path(
     plan_ref: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: JsonPath
 ) -> JsonPath:
-    """JsonPath of the object's `field` in one catalog, or of its container."""
+    """Path of the object's `field` in one catalog, or of its container."""
     if plan:
         return (*plan.path, *field)
     if plan_ref and service:

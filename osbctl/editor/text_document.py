@@ -94,7 +94,7 @@ class TextDocument:
         return self.document.source_map().spans() if self.document else {}
 
     def path_at(self, offset: int) -> JsonPath | None:
-        """JsonPath of the innermost value whose text or key contains the offset."""
+        """Path of the innermost value whose text or key contains the offset."""
         return next((path for path, span in self.spans.items() if span.entry_start <= offset <= span.end), None)
 
     def extent(self, location: Location) -> tuple[int, int]:

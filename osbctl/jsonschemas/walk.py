@@ -41,7 +41,7 @@ def subschemas(schema: JsonValue, path: JsonPath = (), parent: SchemaPlace | Non
 
 
 def resolve_ref(schema: JsonValue, ref: str) -> JsonPath | None:
-    """JsonPath of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
+    """Path of the local reference `#/…` in the schema; None if it does not exist (RFC 6901, section 6)."""
     return resolve_pointer(schema, unquote(ref[1:])) if ref == "#" or ref.startswith("#/") else None
 
 

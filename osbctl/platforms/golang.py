@@ -72,7 +72,7 @@ class Struct:
         return self.values.get(field)
 
     def field_path(self, field: str) -> JsonPath:
-        """JsonPath of the field in its effective spelling, or in the default one."""
+        """Path of the field in its effective spelling, or in the default one."""
         return (*self.path, self.spellings.get(field, field))
 
 

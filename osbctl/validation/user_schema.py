@@ -77,7 +77,7 @@ def _invalid_schema_error(error: jsonschema_rs.ValidationError, schema: JsonValu
 
 
 def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, str]]:
-    """JsonPath and sentence of an error of the catalog `data`; one for each missing or additional field."""
+    """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
     path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
         yield (*path, kind.property), f"{name_in_object((*path, kind.property))} is missing"
