@@ -56,7 +56,7 @@ CALLS = {
     "Two catalogs to a level": (
         "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
         "comparison/change_kinds", "comparison/parameters", "platforms/cloudfoundry/verdict", "comparison/refusals",
-        "comparison/allow", "reports/changes/text_changes",
+        "comparison/allow", "reports/text_changes",
     ),
     "A refresh to a drift": (
         "tasks/refresh", "tasks/registered_broker_client", "client/catalog_client", "registry/reconcile",

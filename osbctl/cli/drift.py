@@ -165,12 +165,14 @@ def _report_all_brokers(
     jobs: int,
 ) -> int:
     """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
-    from osbctl.reports.changes.brokers import FORMATS, BrokerReport, common_problems, render_all
+    from osbctl.reports.changes import BROKER_FORMATS, BrokerReport, common_problems, render_all
     from osbctl.tasks.drift import compare_registered_brokers
     from osbctl.tasks.refresh import resolve_broker_names, unknown_plan_notes
 
-    if display.effective_format not in FORMATS:
-        raise UsageError(f"--all has no format {display.effective_format}", f"choose one of {', '.join(FORMATS)}")
+    if display.effective_format not in BROKER_FORMATS:
+        raise UsageError(
+            f"--all has no format {display.effective_format}", f"choose one of {', '.join(BROKER_FORMATS)}"
+        )
     with location.open_registry(sides.database) as registry:
         total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))

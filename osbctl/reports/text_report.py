@@ -23,7 +23,7 @@ _MAX_RULES = 4
 _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
 
 
-def render(report: Report) -> str:
+def render_text(report: Report) -> str:
     """Render a report; each entry begins with `path:line:column: severity: message [rule]`."""
     paint = AnsiStyle(report.color)
     lines = [*_document_lines(report, paint)]

@@ -13,7 +13,7 @@ from typing import Any
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded, write_file
 from osbctl.findings import Finding, ValidationResult
-from osbctl.reports.format_helpers import relative_path
+from osbctl.reports import relative_path
 from osbctl.text import fingerprint
 
 VERSION = 2

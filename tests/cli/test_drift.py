@@ -11,8 +11,7 @@ import pytest
 
 from osbctl.platforms import Platform
 from osbctl.registry.store import Registry
-from osbctl.reports.changes import DiffFormat
-from osbctl.reports.changes.brokers import FORMATS
+from osbctl.reports.changes import BROKER_FORMATS, DiffFormat
 from osbctl.sources.exports import StoredAs
 from osbctl.sources.yaml_text import dump
 from tests.case import case
@@ -370,7 +369,7 @@ def test_all_brokers_exit_codes_and_accepted_drift(osbctl: Run, several: Brokers
 
 def test_all_brokers_are_down(osbctl: Run, several: Brokers) -> None:
     several.answers.clear()
-    for form in FORMATS:
+    for form in BROKER_FORMATS:
         done = osbctl("drift", "--all", "--format", form, code=3)
         assert done.stderr.count("status 503") == 4, form
 
@@ -390,7 +389,7 @@ def test_no_broker_at_all(osbctl: Run) -> None:
 
 def test_all_brokers_in_every_format(osbctl: Run, several: Brokers) -> None:
     texts = {}
-    for form in FORMATS:
+    for form in BROKER_FORMATS:
         assert osbctl("drift", "--all", "--format", form, "-o", "report", code=3).stdout == "", form
         texts[form] = Path("report").read_text()
         assert "change-free-to-paid" in texts[form], form

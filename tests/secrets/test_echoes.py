@@ -19,8 +19,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from osbctl.reports import Format
-from osbctl.reports.changes import DiffFormat
-from osbctl.reports.changes.brokers import FORMATS
+from osbctl.reports.changes import BROKER_FORMATS, DiffFormat
 from tests.case import case
 from tests.cli.program import osbctl
 from tests.corpus import EVERY_CASE
@@ -215,7 +214,7 @@ def runs() -> list[str]:
     found = [f"check URL -f {form}" for form in Format]
     found += [f"diff URL clean.json -f {form}" for form in DiffFormat] + ["diff clean.json URL"]
     found += [f"drift URL clean.json -f {form}" for form in DiffFormat]
-    found += [f"drift --all -f {form} --database registry.sqlite" for form in FORMATS]
+    found += [f"drift --all -f {form} --database registry.sqlite" for form in BROKER_FORMATS]
     found += ["fetch URL", "page URL -o page.html", "page clean.json --since URL -o page.html"]
     found += ["drift stored --database registry.sqlite", "brokers add new URL --database registry.sqlite"]
     found += ["brokers refresh --dry-run --database registry.sqlite", "brokers refresh --database registry.sqlite"]

@@ -8,7 +8,7 @@ import pytest
 from osbctl.catalog import service_and_plan_names as names
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.reports.format_helpers import compute_fingerprints
+from osbctl.reports import compute_fingerprints
 from osbctl.reports.text_report import format_findings
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

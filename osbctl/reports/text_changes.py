@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, format_objects, platforms_and_effects
+from osbctl.reports import short_source
 from osbctl.reports.changes import DIFF, DiffReport, format_places, group_changes, join_places
-from osbctl.reports.format_helpers import short_source
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
 _MEANINGS = {
@@ -19,7 +19,7 @@ _EXCERPT = 100
 """Maximum length of values shown below their change; for longer ones the message describes the difference."""
 
 
-def render(report: DiffReport) -> str:
+def render_changes(report: DiffReport) -> str:
     """Render changes; empty without any."""
     if report.same:
         return ""

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, format_objects, platforms_and_effects
 from osbctl.findings import Finding
+from osbctl.reports import format_position, short_source
 from osbctl.reports.changes import DiffReport, format_places, group_changes, join_places
-from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.text import escape_line
 
 MAX_CHARACTERS = 60_000
 """GitHub's limit for comments is 65,536 characters."""
 
 
-def render(report: DiffReport) -> str:
+def render_changes(report: DiffReport) -> str:
     """Render changes as Markdown, truncated to the length of a comment; empty without changes."""
     if report.same:
         return ""

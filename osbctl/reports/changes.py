@@ -1,13 +1,15 @@
-"""Reports of changes between two catalogs: one module for each format in `OWN`.
+"""Reports of changes between two catalogs, and of the drift of every registered broker.
 
-The other formats (GitHub, GitLab, JUnit, SARIF) get the changes as findings. Machine formats never change shape without
-a new version; `schemas/diff-1.json` describes `json`.
+Formats for CI systems get the changes as findings. Machine formats never change shape without a new version;
+`schemas/diff-1.json` describes `json`.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from osbctl.changes import (
@@ -22,11 +24,10 @@ from osbctl.changes import (
     platforms_and_effects,
 )
 from osbctl.findings import FailOn, Finding, Severity, ValidationResult
-from osbctl.reports import Format, Report
+from osbctl.reports import Format, Report, format_position, short_source
 from osbctl.reports import render as render_findings
-from osbctl.reports.format_helpers import format_position, short_source
 from osbctl.rule import Rule
-from osbctl.text import escape_line, join_sentences, plural
+from osbctl.text import align_columns, escape_line, escape_text, join_sentences, json_text, plural
 
 
 class DiffFormat(StrEnum):
@@ -43,8 +44,13 @@ class DiffFormat(StrEnum):
     HTML = "html"
 
 
-OWN = (DiffFormat.TEXT, DiffFormat.JSON, DiffFormat.MARKDOWN, DiffFormat.ALLOW, DiffFormat.HTML)
-"""Formats with their own module; the others get changes as findings."""
+_MODULES = {
+    DiffFormat.TEXT: "text_changes",
+    DiffFormat.MARKDOWN: "markdown_changes",
+    DiffFormat.JSON: "json_report",
+    DiffFormat.HTML: "html_report",
+}
+"""The module whose `render_changes` renders a format."""
 
 MAX_PLACES = 30
 """Maximum number of places that are listed of equal changes; `json` has all."""
@@ -162,10 +168,16 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
 
     Without changes the text is empty, except for documents (html, json, gitlab, junit, sarif).
     """
-    if format not in OWN:
+    if format is DiffFormat.ALLOW:
+        return _render_allow(report)
+    if format not in _MODULES:
         return _render_as_findings(report, Format(format.value))
-    text: str = import_module(f"osbctl.reports.changes.{format.value}_changes").render(report)
+    text: str = _renderer(format).render_changes(report)
     return text
+
+
+def _renderer(format: DiffFormat) -> ModuleType:  # the option's own name
+    return import_module(f"osbctl.reports.{_MODULES[format]}")
 
 
 _FAIL_ON = {
@@ -210,3 +222,91 @@ def _changes_to_finding(equal: Sequence[Change], report: DiffReport) -> Finding:
         hint=escape_line(change.advice),
         identity=change.fingerprint,
     )
+
+
+def _render_allow(report: DiffReport) -> str:
+    """An entry of the allow file, as TOML, for each change that makes the run fail; the user adds the reason.
+
+    Empty without such changes.
+    """
+    return "\n".join(
+        f"# {change.level.value}: {escape_line(change.message)}\n"
+        "[[allow]]\n"
+        f"rule = {_toml_string(change.rule)}\n"
+        f"object = {_toml_string(change.object)}\n"
+        f"field = {_toml_string(change.field)}\n"
+        f"level = {_toml_string(change.level)}\n"
+        'reason = "say why this is accepted"\n'
+        for change in report.changes
+        if report.fail_on.is_failure(change)
+    )
+
+
+def _toml_string(text: str) -> str:
+    # JSON strings are TOML strings, except that TOML requires DEL to be escaped and has no lone surrogates.
+    whole = text.encode("utf-8", "replace").decode()
+    return escape_text(json.dumps(whole, ensure_ascii=False))
+
+
+BROKER_FORMATS = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.ALLOW, DiffFormat.JSON)
+"""Formats of a report of all brokers."""
+
+_BROKER_COLUMNS = ("NAME", "RESULT", *(level.value.upper() for level in Level), "ACCEPTED")
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerReport:
+    """Report of one broker; `error` says why nothing was compared."""
+
+    name: str
+    report: DiffReport
+    error: str = ""
+
+    @property
+    def exit_code(self) -> int:
+        """3 with an error, 1 if a change makes the run fail, else 0."""
+        return 3 if self.error else int(self.report.failed)
+
+    def notes(self) -> list[str]:
+        """Sentences with the broker's name, shown beside the report."""
+        return [f"{self.name}: {sentence}" for sentence in ([self.error] if self.error else self.report.notes)]
+
+
+def common_problems(all_brokers: Sequence[BrokerReport]) -> list[str]:
+    """Problems of the allow file for all brokers: unused and expired entries.
+
+    Empty if a broker was not compared (its report has no problems): an entry may be for its changes.
+    """
+    problems = [broker.report.problems for broker in all_brokers]
+    return [text for text in (problems[0] if problems else ()) if all(text in other for other in problems)]
+
+
+def render_all(all_brokers: Sequence[BrokerReport], format: DiffFormat) -> str:  # the option's name
+    """Render the reports of all brokers in one of `BROKER_FORMATS`."""
+    reports = {broker.name: replace(broker.report, problems=()) for broker in all_brokers}
+    if format is DiffFormat.JSON:
+        diff_report_as_json = _renderer(format).diff_report_as_json
+        brokers = [
+            {
+                "name": broker.name,
+                "error": broker.error or None,
+                "report": None if broker.error else diff_report_as_json(reports[broker.name]),
+            }
+            for broker in all_brokers
+        ]
+        return json_text({"version": 1, "brokers": brokers})
+    if format is DiffFormat.TEXT:  # the table has the others
+        reports = {name: report for name, report in reports.items() if not report.errors}
+    texts = [text for report in reports.values() if (text := render(report, format))]
+    if format is DiffFormat.TEXT:
+        rows = [(escape_line(broker.name), *_summary_cells(broker)) for broker in all_brokers]
+        texts.append("\n".join(align_columns([_BROKER_COLUMNS, *rows])) + "\n")
+    return "\n".join(texts) if format in (DiffFormat.TEXT, DiffFormat.MARKDOWN) else "".join(texts)
+
+
+def _summary_cells(broker: BrokerReport) -> list[str]:
+    report = broker.report
+    if broker.error:
+        return ["failed", *("-" for _ in _BROKER_COLUMNS[2:])]
+    counts = [sum(change.level is level for change in report.changes) for level in Level]
+    return ["same" if report.same else "drift", *map(str, counts), str(len(report.accepted))]
