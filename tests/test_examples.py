@@ -20,8 +20,8 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decode_utf8
+from osbctl.sources.read_bytes import Limits
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from osbctl.validation.rules import load_all
@@ -182,7 +182,7 @@ def judged(example: Example, rule: str) -> ValidationResult:
     limits = Limits(bytes=2_000) if rule == "too-large" else Limits()
     try:
         if len(data) > limits.bytes:
-            from osbctl.sources.limits import too_large_error
+            from osbctl.sources.read_bytes import too_large_error
 
             raise too_large_error(example.name, limits)
         document = parse_catalog(decode_utf8(data, example.name), example.name, limits, at=example.at)

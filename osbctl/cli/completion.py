@@ -96,8 +96,8 @@ def complete_new(ctx: Any, _: str = "") -> list[str]:
 
 def _services(ctx: Any) -> Iterable[Any]:
     """The service offerings of the file, source folder or brokerpak on the line; other sources are not read."""
-    from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source, read_whole_folder
+    from osbctl.sources.read_bytes import Limits
 
     # Where an option waits for its value, typer leaves the arguments in `args`.
     named = ctx.params.get("source") or ctx.params.get("folder") or next(iter(ctx.args), "")

@@ -19,9 +19,8 @@ from osbctl.fields import describe_left_out
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
-from osbctl.sources.limits import MAX_BYTES, Limits
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import check_stdin_used_once, registered_name, report_name
+from osbctl.sources.read_bytes import MAX_BYTES, Limits, check_stdin_used_once, registered_name, report_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

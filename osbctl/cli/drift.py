@@ -28,7 +28,7 @@ from osbctl.registry.errors import UnknownBrokerError
 from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
-from osbctl.sources.limits import Limits
+from osbctl.sources.read_bytes import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

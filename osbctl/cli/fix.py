@@ -51,8 +51,7 @@ def fix(
     osbctl fix - < catalog.json > fixed.json
     """
     from osbctl.config import load_config
-    from osbctl.sources.limits import DEFAULT_LIMITS
-    from osbctl.sources.read_bytes import check_stdin_used_once, read_stdin, report_name
+    from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_stdin, report_name
     from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
     from osbctl.tasks.options import Request, resolve_config, validation_options, variables_lookup
 

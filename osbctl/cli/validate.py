@@ -11,7 +11,7 @@ from osbctl.cli.validation_report import Display, validate_and_report
 from osbctl.errors import UsageError
 from osbctl.findings import FailOn
 from osbctl.reports import WHOLE, Format, TextDetail
-from osbctl.sources.limits import MAX_BYTES, Limits
+from osbctl.sources.read_bytes import MAX_BYTES, Limits
 from osbctl.tasks.options import Request, variables_lookup
 
 FailingSeverity = Annotated[

@@ -22,8 +22,8 @@ from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
-from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
+from osbctl.sources.read_bytes import Limits
 from osbctl.text import escape_line
 
 MAX_REDIRECTS = 5

@@ -13,7 +13,7 @@ from osbctl.client.sent_password import SURE_LENGTH, SentPassword
 from osbctl.errors import SourceError
 from osbctl.files import check_regular_file
 from osbctl.platforms import DEFAULT_API_VERSION
-from osbctl.sources.limits import MAX_BYTES
+from osbctl.sources.read_bytes import MAX_BYTES
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 

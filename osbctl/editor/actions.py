@@ -6,8 +6,7 @@ from itertools import islice
 
 from lsprotocol import types
 
-from osbctl.editor.analysis import Analysis, read_open_source
-from osbctl.editor.open_files import OpenFiles
+from osbctl.editor.open_files import Analysis, OpenFiles, read_open_source
 from osbctl.editor.text_document import TextDocument, cached_text_document, make_diagnostic
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix

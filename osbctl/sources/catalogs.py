@@ -13,8 +13,8 @@ from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import Document
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.sources.spring import is_in_spring_catalog, rename_spring_fields
 from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest_word, did_you_mean

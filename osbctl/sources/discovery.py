@@ -17,12 +17,10 @@ from osbctl.files import read_bounded
 from osbctl.findings import DocumentError
 from osbctl.sources.catalogs import has_service_offering
 from osbctl.sources.document import Document
-from osbctl.sources.folder import LOCK
-from osbctl.sources.folder.compose import SETTINGS
+from osbctl.sources.folder import LOCK, SETTINGS
 from osbctl.sources.folder.source_tree import MANIFEST, SUFFIXES
-from osbctl.sources.limits import MAX_BYTES
 from osbctl.sources.parse import decode_utf8, is_template, parse_stream, parse_text
-from osbctl.sources.read_bytes import run_git
+from osbctl.sources.read_bytes import MAX_BYTES, run_git
 from osbctl.text import closest_word
 
 _LEFT_OUT = re.compile(

@@ -17,12 +17,10 @@ from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
 from osbctl.platforms.saving import StoredRow
 from osbctl.sources.catalogs import find_only_catalog, has_service_offering, require_services
-from osbctl.sources.document import Document
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits
-from osbctl.sources.origins import PathOrigins
+from osbctl.sources.document import Document, PathOrigins
 from osbctl.sources.parse import decode_utf8, not_object_finding, parse_stream
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import read_bytes
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes
 from osbctl.text import escape_line
 
 OfferingRows: TypeAlias = list[tuple[ExportRow, list[ExportRow]]]

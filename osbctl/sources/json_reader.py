@@ -16,7 +16,7 @@ from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonPath, depth
 from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.sources.document import SourceMap, Span
-from osbctl.sources.limits import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma, make_fault
 
 

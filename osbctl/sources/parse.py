@@ -8,7 +8,7 @@ from typing import Any
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath, pointer
 from osbctl.sources.document import Document, SourceMap, Syntax
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.sources.text_lines import Lines, TextFault, check_faults
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}

@@ -5,9 +5,8 @@ from typing import Any
 
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document
-from osbctl.sources.limits import DEFAULT_LIMITS, Limits
 from osbctl.sources.parse import decode_utf8, parse_document
-from osbctl.sources.read_bytes import read_bytes, report_name
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
 from osbctl.text import plural
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.paths import JsonPath
-from osbctl.sources.document import Document
-from osbctl.sources.origins import PathOrigins
+from osbctl.sources.document import Document, PathOrigins
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _DEFAULTS = {"service": {"bindable": False}}

@@ -95,7 +95,7 @@ def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
 
 def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, ...]:
     """The findings about `faults`, at most `MAX_PROBLEMS`; the last says that more are omitted."""
-    from osbctl.sources.limits import MAX_PROBLEMS, TOO_MANY  # most texts have no fault
+    from osbctl.sources.read_bytes import MAX_PROBLEMS, TOO_MANY  # most texts have no fault
 
     found: list[Finding] = []
     for rule, message, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:

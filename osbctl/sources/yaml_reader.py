@@ -14,7 +14,7 @@ from yaml.scanner import ScannerError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
 from osbctl.redaction import SECRET, is_secret_path
-from osbctl.sources.limits import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
+from osbctl.sources.read_bytes import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
 from osbctl.sources.text_lines import (
     DECIMAL_COMMA,
     Lines,

@@ -41,7 +41,7 @@ def compose_folder(
     `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
 
     Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
-    else as `osbctl.sources.folder.compose`.
+    else as `osbctl.sources.folder`.
     """
     document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
     used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}

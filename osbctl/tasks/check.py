@@ -4,8 +4,8 @@ from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, Finding, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
-from osbctl.sources.limits import Limits
 from osbctl.sources.parse import parse_document
+from osbctl.sources.read_bytes import Limits
 from osbctl.validation.grouping import apply_severities
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import unreadable_result, validate_document

@@ -42,8 +42,8 @@ class CatalogSource(NamedTuple):
 
 def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
-    from osbctl.sources.limits import Limits
     from osbctl.sources.read import read_source
+    from osbctl.sources.read_bytes import Limits
     from osbctl.tasks.options import Request, first_config, validation_options
     from osbctl.validation.pipeline import validate_document
 

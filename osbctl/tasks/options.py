@@ -12,8 +12,7 @@ from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, Category, Rule, matching_rules
-from osbctl.sources.limits import Limits
-from osbctl.sources.read_bytes import registered_name
+from osbctl.sources.read_bytes import Limits, registered_name
 from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions

@@ -12,8 +12,8 @@ from osbctl.files import read_bounded
 from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.lock import is_lock
 from osbctl.sources.folder.source_tree import SUFFIXES
-from osbctl.sources.limits import MAX_BYTES
 from osbctl.sources.parse import decode_utf8, parse_text
+from osbctl.sources.read_bytes import MAX_BYTES
 
 CATALOG, CREDENTIALS = "a catalog", "credentials"
 

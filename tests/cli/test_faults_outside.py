@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from osbctl.editor.analysis import analyse_source, find_source
+from osbctl.editor.open_files import analyse_source, find_source
 from osbctl.findings import DocumentError
 from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case

@@ -12,7 +12,7 @@ import pytest
 from osbctl.config import KEYS
 from osbctl.credentials.file import write_record
 from osbctl.credentials.record import make_record
-from osbctl.editor.analysis import analyse_source
+from osbctl.editor.open_files import analyse_source
 from osbctl.tasks.options import variables_lookup
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker

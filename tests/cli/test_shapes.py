@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from osbctl.editor.analysis import analyse_source
+from osbctl.editor.open_files import analyse_source
 from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
 from osbctl.tasks.load_catalog import CatalogSource, load

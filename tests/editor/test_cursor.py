@@ -2,7 +2,7 @@
 
 import pytest
 
-from osbctl.editor.cursor import cursor_at
+from osbctl.editor.text_document import cursor_at
 
 S, P = ("services", 0), ("services", 0, "plans", 0)
 

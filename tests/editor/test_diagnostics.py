@@ -19,8 +19,7 @@ import pytest
 from lsprotocol import types
 
 from osbctl.editor import open_files
-from osbctl.editor.analysis import find_source
-from osbctl.editor.open_files import OpenFiles
+from osbctl.editor.open_files import OpenFiles, find_source
 from osbctl.editor.server import EditorServer
 from osbctl.editor.text_document import SEVERITIES
 from osbctl.findings import DocumentError, Finding

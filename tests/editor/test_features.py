@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from osbctl.editor.analysis import analyse_source
 from osbctl.editor.completion import new_catalog
+from osbctl.editor.open_files import analyse_source
 from osbctl.editor.text_document import TextDocument
 from osbctl.findings import Severity
 from osbctl.platforms import format_platforms, platforms_refusing

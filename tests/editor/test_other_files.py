@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.editor.analysis import find_source
+from osbctl.editor.open_files import find_source
 
 OTHERS = {
     ".gitlab-ci.yml": "image: python\nservices:\n  - docker:dind\n  - name: postgres:16\n    alias: db\ntest:\n  script: make",

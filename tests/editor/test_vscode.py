@@ -25,8 +25,8 @@ import yaml
 from lsprotocol import types
 
 import osbctl
-from osbctl.editor.analysis import find_source
 from osbctl.editor.completion import new_catalog
+from osbctl.editor.open_files import find_source
 from osbctl.editor.text_document import TextDocument
 from osbctl.sources.discovery import may_be_catalog
 from tests.corpus import catalogs

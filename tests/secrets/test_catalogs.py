@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from osbctl.editor.analysis import analyse_source
+from osbctl.editor.open_files import analyse_source
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
 from tests.case import case

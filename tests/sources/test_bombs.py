@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.sources.yaml_text import dump
 from tests.cli.program import osbctl
 

@@ -9,7 +9,7 @@ import pytest
 
 from osbctl.sources import discovery
 from osbctl.sources.discovery import find_sources, is_catalog, is_source_folder
-from osbctl.sources.limits import MAX_BYTES
+from osbctl.sources.read_bytes import MAX_BYTES
 from tests.case import case, each
 from tests.corpus import catalogs, needs_corpus
 from tests.editor.test_other_files import OTHERS

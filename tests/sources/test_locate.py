@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, parse_pointer
 from osbctl.sources.document import Document
-from osbctl.sources.limits import MAX_DEPTH
 from osbctl.sources.parse import parse_document
+from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.sources.text_lines import Lines
 from tests.case import each
 

@@ -12,8 +12,8 @@ import pytest
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import Limits
 from osbctl.tasks.fix import fix_source
 from osbctl.validation.options import ValidationOptions
 from tests.case import each

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError, Severity
-from osbctl.sources.limits import MAX_PROBLEMS, Limits
 from osbctl.sources.parse import parse_document
+from osbctl.sources.read_bytes import MAX_PROBLEMS, Limits
 from tests.case import each
 
 

@@ -21,7 +21,7 @@ from osbctl.fields import CONVENTIONS, PARTS, field_schemas, is_newer_field, loa
 from osbctl.findings import Fix, Severity
 from osbctl.paths import JsonPath, value_at
 from osbctl.platforms import ApiVersion, judge_all
-from osbctl.sources.limits import MAX_DEPTH
+from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.pipeline import schema_findings
 from osbctl.validation.schema_errors import _BREAKS, schema_errors

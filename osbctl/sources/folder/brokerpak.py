@@ -15,7 +15,7 @@ from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries, get_at
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, PathOrigins
 from osbctl.sources.folder import brokerpak_checks as checks
 from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, parameter_schema, request_constants
 from osbctl.sources.folder.brokerpak_types import CONFIG_TYPE, DEFINITION_TYPE, MANIFEST_TYPE, SOURCES_TYPE
@@ -30,9 +30,7 @@ from osbctl.sources.folder.brokerpak_variables import (
 )
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
 from osbctl.sources.folder.source_tree import MANIFEST, SourceTree
-from osbctl.sources.limits import Limits
-from osbctl.sources.origins import PathOrigins
-from osbctl.sources.read_bytes import read_bytes
+from osbctl.sources.read_bytes import Limits, read_bytes
 from osbctl.sources.variables import Variables
 
 PLAN = {"id": "id", "name": "name", "description": "description"}

@@ -15,8 +15,8 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
-from osbctl.sources.limits import Limits
 from osbctl.sources.parse import text_document
+from osbctl.sources.read_bytes import Limits
 from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 

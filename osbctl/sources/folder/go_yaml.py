@@ -17,8 +17,8 @@ from yaml import AliasEvent, ScalarEvent
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries
 from osbctl.sources.document import Document
-from osbctl.sources.limits import Limits
 from osbctl.sources.parse import decode_utf8, not_object_finding, text_document
+from osbctl.sources.read_bytes import Limits
 from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.yaml_reader import MERGE, Builder
 

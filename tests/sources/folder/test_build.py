@@ -17,8 +17,8 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_catalog
-from osbctl.sources.limits import Limits
 from osbctl.sources.read import read_source
+from osbctl.sources.read_bytes import Limits
 from tests.case import each
 from tests.corpus import catalogs, needs_corpus
 from tests.deploy.harness import write as write_files

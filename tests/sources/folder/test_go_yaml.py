@@ -10,7 +10,7 @@ from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_templates import find_blocks
 from osbctl.sources.folder.go_yaml import ENUM, AnyMap, StructType, has_no_json, parse_go_yaml
 from osbctl.sources.folder.hil import NotTemplateError, is_template, parse_template
-from osbctl.sources.limits import DEFAULT_LIMITS
+from osbctl.sources.read_bytes import DEFAULT_LIMITS
 from tests.case import each
 
 PART = StructType("Part", {"name": "string"})
