@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from validate import catalog, write
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content
+from osbctl.pages import Content
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 

@@ -28,8 +28,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from validate import catalog
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from osbctl.sources.read import read_source
 
 if TYPE_CHECKING:

@@ -62,3 +62,28 @@ class InternalError(OsbctlError):
     def __init__(self, cause: BaseException) -> None:
         advice = "this is a bug; run again with OSBCTL_DEBUG=1 and report what it prints"
         super().__init__(f"internal error: {type(cause).__name__}", advice)
+
+
+def command_to_install(extra: str) -> str:
+    """Command that installs the libraries of `extra`, but not osbctl itself, whose source may be gone."""
+    # Imported here because importlib.metadata takes longer than the rest of a short command.
+    import re
+    import shlex
+    import sys
+    from importlib import metadata
+    from importlib.util import find_spec
+
+    from osbctl import DISTRIBUTION
+
+    try:
+        found = metadata.requires(DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:  # run from a folder, not installed
+        return f"install the extra {extra} of pyproject.toml"
+    needed = [line.partition(";")[0].strip() for line in found if re.search(rf"extra == ['\"]{extra}['\"]", line)]
+    # Environments created by uv have no pip.
+    pip = (
+        [sys.executable, "-m", "pip", "install"]
+        if find_spec("pip")
+        else ["uv", "pip", "install", "--python", sys.executable]
+    )
+    return shlex.join([*pip, *needed])

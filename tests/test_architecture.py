@@ -192,7 +192,7 @@ WRITERS = {
     "broker/listeners.py": "the file of a Unix socket that an earlier process left",
     "cli/output.py": "a closed standard output becomes /dev/null",
     "cli/reference.py": "the language server's answers, on standard output",
-    "credentials/file.py": "the lock of a folder on Windows, a file that goes when it is closed",
+    "credentials.py": "the lock of a folder on Windows, a file that goes when it is closed",
     "files.py": "whole files, by rename",
     "registry/database.py": "an empty database that only its owner may read",
     "registry/location.py": "the folder of the database",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
-from osbctl.pages.content import Content
+from osbctl.pages import Content
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Purpose
 from osbctl.reports import Format, Report, render

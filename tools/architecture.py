@@ -33,7 +33,7 @@ LAYERS = {
 """The layer of each package; what is not listed is in the base layer, 0."""
 
 BASE = (
-    ("extras", "paths", "text"),
+    ("paths", "text"),
     ("redaction",),
     ("catalog", "errors"),
     ("containment", "files"),

@@ -36,7 +36,7 @@ from typing import Any, NamedTuple
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from osbctl.broker.hashing_worker import find_matching_hash
-from osbctl.credentials.file import read_credentials
+from osbctl.credentials import read_credentials
 from tools.soak import Broker, Target, answer, request, timed
 
 ROUNDS = 100_000

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from osbctl.pages.content import Content
+from osbctl.pages import Content
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 

@@ -34,8 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.broker.hashing_worker import find_matching_hash
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 
 ROOT = Path(__file__).parent.parent
 COSTLY_ROUNDS = 656_000

@@ -20,7 +20,7 @@ from reference import SCHEMAS, VARIABLES, commands, type_of
 import osbctl
 from osbctl.broker.logs import Entry, format_json_line
 from osbctl.config import KEYS
-from osbctl.registry.tables import METADATA
+from osbctl.registry.database import METADATA
 from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:

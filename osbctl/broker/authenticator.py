@@ -18,7 +18,7 @@ from osbctl.broker.fairness import BoundedCache, PasswordJob, PasswordQueue
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix
-from osbctl.credentials.record import LONGEST, MINIMUM_ROUNDS, CredentialRecord
+from osbctl.credentials import LONGEST, MINIMUM_ROUNDS, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
 

@@ -10,7 +10,7 @@ from osbctl.broker.authenticator import Authenticator
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.reload import WatchedFiles
 from osbctl.catalog import LoadedCatalog
-from osbctl.credentials.record import CredentialRecord
+from osbctl.credentials import CredentialRecord
 from osbctl.errors import ConfigError
 from osbctl.text import plural
 

@@ -71,7 +71,7 @@ def add(
     osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
     from osbctl.client.catalog_client import parse_base_url
-    from osbctl.credentials.record import check_identity
+    from osbctl.credentials import check_identity
     from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 
     address, url_user = parse_base_url(url)

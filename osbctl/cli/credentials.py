@@ -11,16 +11,18 @@ from typer import Argument, Option
 
 from osbctl.cli.output import handle_output_error, print_note, write_output
 from osbctl.cli.passwords import ask_password, read_password_from_stdin
-from osbctl.credentials.file import format_records, read_credentials, write_record
-from osbctl.credentials.record import (
+from osbctl.credentials import (
     FEW_ROUNDS,
     CredentialRecord,
     check_identity,
     check_password,
+    format_records,
     generate_password,
     make_record,
     parse_expiry,
     password_matches,
+    read_credentials,
+    write_record,
 )
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.files import RESTRICTS_ACCESS

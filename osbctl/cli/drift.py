@@ -24,7 +24,7 @@ from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, err
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.registry import location
-from osbctl.registry.errors import UnknownBrokerError
+from osbctl.registry.records import UnknownBrokerError
 from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents

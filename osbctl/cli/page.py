@@ -67,8 +67,8 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
-    from osbctl.pages.content import Content
-    from osbctl.pages.icons import MAX_BYTES
+    from osbctl.pages import Content
+    from osbctl.pages.safe_content import MAX_IMAGE_BYTES
     from osbctl.tasks.options import Request, first_config, resolve_config, validation_options
     from osbctl.tasks.output_checks import check_output
     from osbctl.tasks.page import PageCatalog, make_page_of_readable, read_branding
@@ -94,7 +94,7 @@ def page(
         options = validation_options(request, resolve_config(source, config=given))
         return PageCatalog(name, document, before, options, pictures.find(document.catalog))
 
-    limits = {"max_bytes": MAX_BYTES, "public_only": not internal_images}
+    limits = {"max_bytes": MAX_IMAGE_BYTES, "public_only": not internal_images}
     pictures = PageImages(files, connection.connection_options(**limits) if embed_images else None)
     names = _broker_names(sources)
     found = run_on_each(read, zip(names, sources, earlier, strict=True))

@@ -138,7 +138,7 @@ def _normalize_url(url: str) -> tuple[str, str, int | None, str]:
 
 def _read_passwords(file: str) -> dict[str, dict[str, str]]:
     """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
-    from osbctl.credentials.file import read_credentials
+    from osbctl.credentials import read_credentials
 
     passwords: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):

@@ -13,8 +13,7 @@ from typer import Argument, Option
 
 from osbctl.cli import common
 from osbctl.cli.output import print_stderr, use_color, wrap_width, write_json, write_lines, write_output
-from osbctl.errors import OsbctlError
-from osbctl.extras import command_to_install
+from osbctl.errors import OsbctlError, command_to_install
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, format_platforms
 from osbctl.rule import Category, Rule
 from osbctl.text import AnsiStyle, wrap_line

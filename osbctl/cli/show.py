@@ -61,27 +61,21 @@ def show(
 
 def _print_for_people(catalog: Catalog, format: str, color: str, *, in_full: bool, long: bool) -> None:
     """Print a redacted catalog as Markdown or a table; `in_full`: its only service offering."""
+    from osbctl.views import lines
+
     if format == "markdown":
-        from osbctl.views import markdown
-
-        write_lines(markdown.markdown_lines(catalog))
+        write_lines(lines.markdown_lines(catalog))
     elif in_full:
-        from osbctl.views import plain
-
         (chosen,) = catalog.services
-        write_lines(plain.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
+        write_lines(lines.offering_lines(chosen, AnsiStyle(use_color(color, sys.stdout)), wrap_width(sys.stdout)))
     elif long:
         from osbctl.views import table
 
         write_output(table.render(catalog, terminal_width(), colored=use_color(color, sys.stdout)))
     elif sys.stdout.isatty() or color == "always":
-        from osbctl.views import overview
-
-        write_lines(overview.overview_lines(catalog, terminal_width(), AnsiStyle(use_color(color, sys.stdout))))
+        write_lines(lines.overview_lines(catalog, terminal_width(), AnsiStyle(use_color(color, sys.stdout))))
     else:
-        from osbctl.views import plain
-
-        write_lines(plain.catalog_lines(catalog))
+        write_lines(lines.catalog_lines(catalog))
 
 
 @common.expand_option_groups

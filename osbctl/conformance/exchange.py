@@ -1,6 +1,7 @@
 """One request to a broker, its reply (whole, half or none; never an exception), and faults of replies as findings."""
 
 import json
+import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -15,7 +16,6 @@ from urllib3.util import SKIP_HEADER
 from osbctl.client.catalog_client import parse_json_body, request_headers
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.client.http_client import HttpClient, NoResponseError, read_body_chunks
-from osbctl.conformance.json_bodies import read_as_platform
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -23,6 +23,36 @@ from osbctl.platforms import Platform
 from osbctl.rule import RULES
 from osbctl.sources.catalogs import has_services
 from osbctl.text import escape_line
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
+"""A string or a comment. One without an end takes the rest, so that a search is linear."""
+_RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
+
+
+def read_as_platform(body: bytes, *, loosely: bool) -> bytes | None:
+    """The JSON object, in UTF-8, that a platform reads in a body that is not one; None if it cannot read it.
+
+    `loosely`: as Cloud Controller, which takes comments, NaN (which stays in the result) and raw control characters;
+    else as programs in Go, which replace bytes that are not UTF-8. Source: Oj, parse.c; Go, encoding/json, decode.go.
+    """
+    try:
+        text = body.decode("utf-8", "strict" if loosely else "replace")
+        text = _TOKEN.sub(_normalize_token, text) if loosely else text
+        value = json.loads(text, parse_constant=float if loosely else _refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+    return text.encode() if isinstance(value, dict) else None
+
+
+def _normalize_token(token: re.Match[str]) -> str:
+    """A string with escapes for control characters; blanks for a comment, so that places stay where they are."""
+    if token[0].startswith('"'):
+        return _RAW.sub(lambda raw: raw[0] if len(raw[0]) > 1 else f"\\u{ord(raw[0]):04x}", token[0])
+    return re.sub(r"[^\n]", " ", token[0])
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
 
 
 @dataclass

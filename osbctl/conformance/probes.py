@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from osbctl.changes import SEVERITIES
-from osbctl.client.catalog_client import CATALOG_PATH, find_sent_password, redirect_target
+from osbctl.client.catalog_client import CATALOG_PATH, error_description, find_sent_password, redirect_target
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
-from osbctl.client.error_body import error_description
 from osbctl.client.http_client import normalize_content_encoding
 from osbctl.client.sent_password import SentPassword
 from osbctl.comparison.catalogs import compare_catalogs

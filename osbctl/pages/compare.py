@@ -7,7 +7,7 @@ from typing import NamedTuple
 from osbctl.catalog import ServicePlan
 from osbctl.parameter_table import parameter_names
 from osbctl.redaction import Redactor
-from osbctl.views.words import Prices, flag_text, yes_or_no
+from osbctl.views import Prices, flag_text, yes_or_no
 
 HAS = "✓"
 NOT_STATED = ""
@@ -100,8 +100,8 @@ def _bullet_rows(bullets: Sequence[Sequence[str]], texts: Sequence[str]) -> Iter
             values.setdefault(key, [{} for _ in bullets])[plan][value] = None
     for key, found in values.items():
         if sum(map(bool, found)) > 1:
-            words = re.compile(rf"(?<!\w){re.escape(key[0])}")
-            absent = [SEE_PLAN if words.search(text.casefold()) else NOT_STATED for text in texts]
+            mentions = re.compile(rf"(?<!\w){re.escape(key[0])}")
+            absent = [SEE_PLAN if mentions.search(text.casefold()) else NOT_STATED for text in texts]
             cells = ["; ".join(given) or other for given, other in zip(found, absent, strict=True)]
             yield _make_row(labels[key], cells)
 

@@ -8,17 +8,23 @@ from typing import Any, NamedTuple
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.findings import Finding
-from osbctl.pages import compare, icons
-from osbctl.pages.content import Part, PlanRequests
-from osbctl.pages.descriptions import Block, split_blocks
-from osbctl.pages.links import MAX_LENGTH, Anchors, fragment, safe_web_address
+from osbctl.pages import Part, PlanRequests, compare
+from osbctl.pages.safe_content import (
+    MAX_ADDRESS_LENGTH,
+    Anchors,
+    Block,
+    clean_data_url,
+    fragment,
+    monogram,
+    safe_web_address,
+    split_blocks,
+)
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor, mask_secrets
-from osbctl.views import words
-from osbctl.views.words import Prices, bullets, format_amount, parse_prices
+from osbctl.views import Prices, bullets, flag_text, format_amount, is_free, parse_prices, price_phrases, yes_or_no
 
 MAX_TAGS = 200
 """Most tags of one service offering on a page."""
@@ -105,9 +111,9 @@ class PlanView:
         self.name = redact(plan.name, SHORT) or "(no name)"
         self.id = redact(plan.id, SHORT)
         self.title = redact(plan.metadata.get("displayName"), SHORT) or self.name
-        self.free = words.is_free(plan)
+        self.free = is_free(plan)
         self.monthly = parse_prices(plan).monthly
-        self.price = "; ".join(words.price_phrases(plan)) or ("Free" if self.free else "Price not stated")
+        self.price = "; ".join(price_phrases(plan)) or ("Free" if self.free else "Price not stated")
         self.about = split_blocks(redact(plan.description))
         self.deprecated = _deprecation_notice(plan)
         self.bullets: Sequence[str] = ()
@@ -131,8 +137,8 @@ class ServiceView:
         self.summary, self.about = _split_descriptions(
             redact(service.description), redact(metadata.get("longDescription"))
         )
-        self.picture = part.images.get(service.path) or icons.clean_data_url(metadata.get("imageUrl"))
-        self.monogram = icons.monogram(self.title, number)
+        self.picture = part.images.get(service.path) or clean_data_url(metadata.get("imageUrl"))
+        self.monogram = monogram(self.title, number)
         self.tags = [redact(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
         self.deprecated = _deprecation_notice(service)
@@ -142,7 +148,7 @@ class ServiceView:
         self.verdicts = [verdict for verdict in verdicts if verdict]
         costs = list(map(parse_prices, plans))
         lines = [[redact(line, SHORT) for line in _limit_lines(bullets(plan), compare.MAX_ROWS)] for plan in plans]
-        rows = compare.rows(plans, [words.is_free(plan) for plan in plans], costs, lines, redactor)
+        rows = compare.rows(plans, [is_free(plan) for plan in plans], costs, lines, redactor)
         self.rows, self.more_rows = rows[: compare.MAX_ROWS], max(0, len(rows) - compare.MAX_ROWS)
         self.has_empty_cells = any(compare.NOT_STATED in row.cells for row in self.rows)
         self.plans: list[PlanView] = []
@@ -178,14 +184,14 @@ def _make_titles_unique(plans: Sequence[PlanView]) -> None:
 def _labelled_links(metadata: Mapping[str, Any], redactor: Redactor) -> Iterator[tuple[str, str]]:
     for key, label in (("documentationUrl", "Documentation"), ("supportUrl", "Support")):
         if safe_web_address(metadata.get(key)):
-            yield label, redactor.redact(metadata[key], MAX_LENGTH)
+            yield label, redactor.redact(metadata[key], MAX_ADDRESS_LENGTH)
 
 
 def _labelled_facts(service: ServiceOffering, redactor: Redactor) -> Iterator[tuple[str, str]]:
     yield "Name", redactor.redact(service.name, SHORT)
     yield "Id", redactor.redact(service.id, SHORT)
-    yield "Bindable", words.flag_text(service, "bindable")
-    yield "Plan can be changed", words.flag_text(service, "plan_updateable")
+    yield "Bindable", flag_text(service, "bindable")
+    yield "Plan can be changed", flag_text(service, "plan_updateable")
     if service.metadata.get("shareable") is True:
         yield "Can be shared", "yes"
     requires = service.data.get("requires")
@@ -234,7 +240,7 @@ def _merge_parameter(anchor: str, variants: Sequence[tuple[str, Parameter]], tit
 
 def _format_difference(parameter: Parameter, field: str) -> str:
     value = getattr(parameter, field)
-    return f"{field} {words.yes_or_no(value) if isinstance(value, bool) else value or 'none'}"
+    return f"{field} {yes_or_no(value) if isinstance(value, bool) else value or 'none'}"
 
 
 def _examples_of_first_plan(plans: Sequence[PlanView], place: str) -> Sequence[tuple[str, str]]:
@@ -262,13 +268,13 @@ def _deprecation_notice(item: ServiceOffering | ServicePlan) -> str:
 
 def _free_or_paid(plans: Sequence[ServicePlan]) -> str:
     """`free`, `paid` or `both`; empty without plans."""
-    kinds = {words.is_free(plan) for plan in plans}
+    kinds = {is_free(plan) for plan in plans}
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
 
 
 def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
     """Lowest monthly price of the paid plans, in the first currency; empty if one states no such price."""
-    paid = [cost for plan, cost in zip(plans, costs, strict=True) if not words.is_free(plan)]
+    paid = [cost for plan, cost in zip(plans, costs, strict=True) if not is_free(plan)]
     currency = next((currency for cost in paid for currency in cost.monthly), None)
     if currency is None or any(currency not in cost.monthly for cost in paid):
         return ""

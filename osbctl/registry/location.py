@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from osbctl.errors import RegistryError
-from osbctl.registry.errors import UnknownBrokerError, missing_extra_error
-from osbctl.registry.records import NAME, TABLE, BrokerRow
+from osbctl.registry.records import NAME, TABLE, BrokerRow, UnknownBrokerError, missing_extra_error
 
 if TYPE_CHECKING:
     from osbctl.registry.store import Registry

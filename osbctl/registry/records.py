@@ -1,23 +1,70 @@
-"""Values of the registry's database; `json` follows schemas/brokers-1.json."""
+"""Values of the registry's database and its errors; `json` follows schemas/brokers-1.json."""
 
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
+from osbctl.errors import RegistryError, UsageError, command_to_install
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Refusal
 from osbctl.platforms.saving import StoredRow
-from osbctl.registry.errors import DamagedRowError
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.text import plural
+
+
+def missing_extra_error() -> RegistryError:
+    """The error for a library that is not installed."""
+    return RegistryError("the registry of brokers needs SQLAlchemy and platformdirs", command_to_install("registry"))
+
+
+class UnknownBrokerError(UsageError):
+    """No broker of that name is registered."""
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        from difflib import get_close_matches
+
+        known = list(known)
+        close = [one for one in known if len(name) > 2 and one.startswith(name)] or get_close_matches(name, known)
+        advice = f"did you mean {' or '.join(close[:3])}?" if close else "osbctl brokers list shows all"
+        advice = f"{advice if known else 'none is registered yet'}; osbctl brokers add registers one"
+        super().__init__(f"no broker {name!r} is registered", advice.replace("?;", "?"))
+
+
+class NameTakenError(UsageError):
+    """The name is taken, or has the same variable for its password as another one."""
+
+    def __init__(self, name: str, taken: str) -> None:
+        if name == taken:
+            super().__init__(f"a broker {name!r} is already registered", "osbctl brokers refresh fetches its catalog")
+        else:
+            super().__init__(
+                f"{name!r} and the registered broker {taken!r} would share one variable for their passwords",
+                "choose a name that differs in letters or digits, not only in case and punctuation",
+            )
+
+
+class OutdatedError(RegistryError):
+    """The broker was changed or removed by another process since it was read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"another process changed the broker {name!r} at the same time", "run it again")
+
+
+class DamagedRowError(RegistryError):
+    """The row of one broker holds something that osbctl did not write."""
+
+
+ADD_MAKES_ONE = "restore it from a backup, or name another with --database; osbctl brokers add makes a new one"
+"""Advice if there is no registry."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 """The name of a registered broker."""

@@ -12,24 +12,35 @@ from osbctl.errors import InternalError, OsbctlError, SourceError, UsageError
 from osbctl.platforms import Identity, Platform
 from osbctl.platforms.saving import StoredRow
 from osbctl.platforms.shared_identities import ids_unique_on_platform
-from osbctl.registry.database import WAIT_SECONDS, Database
-from osbctl.registry.errors import DamagedRowError, NameTakenError, OutdatedError, UnknownBrokerError
+from osbctl.registry.database import (
+    BROKERS,
+    LIGHT,
+    WAIT_SECONDS,
+    Database,
+    catalog_column_values,
+    check_bytes,
+    ensure_table,
+    format_kept_objects,
+    parse_broker_row,
+    parse_kept_objects,
+)
 from osbctl.registry.records import (
     NAME,
     BrokerCatalog,
     BrokerRow,
+    DamagedRowError,
+    NameTakenError,
+    OutdatedError,
     Refresh,
     RefreshOutcome,
     RegisteredBroker,
     Registration,
+    UnknownBrokerError,
 )
 
 # `database` says what to install where SQLAlchemy is missing; so it is imported first.
 from sqlalchemy import Connection, delete, insert, select, update  # isort: skip
 from sqlalchemy.exc import IntegrityError  # isort: skip
-
-from osbctl.registry.tables import BROKERS, LIGHT, catalog_column_values, check_bytes, ensure_table  # isort: skip
-from osbctl.registry.tables import format_kept_objects, parse_broker_row, parse_kept_objects  # isort: skip
 
 
 class Registry(AbstractContextManager["Registry"]):

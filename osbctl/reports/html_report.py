@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Branding, Content, Part
+from osbctl.pages import Branding, Content, Part
 from osbctl.pages.render import render_page
 from osbctl.reports import Report
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from osbctl.config import NAMES, load_config
-from osbctl.credentials.file import LARGEST, parse_credentials
+from osbctl.credentials import LARGEST, parse_credentials
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.files import read_bounded
 from osbctl.sources.folder import LOCK

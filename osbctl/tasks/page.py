@@ -15,9 +15,9 @@ from osbctl.containment import run_without_faulty
 from osbctl.errors import OsbctlError, SourceError
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
-from osbctl.pages.content import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
-from osbctl.pages.icons import MAX_BYTES, image_to_data_url
+from osbctl.pages import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
 from osbctl.pages.render import render_page
+from osbctl.pages.safe_content import MAX_IMAGE_BYTES, image_to_data_url
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
@@ -86,11 +86,11 @@ def read_branding(options: Mapping[str, str | None], configured: Mapping[str, st
 def read_image(file: str) -> str:
     """The image in a file as a `data:` URL. Raises SourceError: it cannot be read, or is no image for a page."""
     try:
-        image = image_to_data_url(read_bounded(file, MAX_BYTES))
+        image = image_to_data_url(read_bounded(file, MAX_IMAGE_BYTES))
     except OSError as error:
         raise SourceError(f"{file}: cannot be opened: {error.strerror}") from error
     if not image:
-        advice = f"take a PNG, JPEG, GIF, WebP, or an SVG without scripts, of at most {MAX_BYTES // 1000} kB"
+        advice = f"take a PNG, JPEG, GIF, WebP, or an SVG without scripts, of at most {MAX_IMAGE_BYTES // 1000} kB"
         raise SourceError(f"{file}: not an image that a page can show", advice)
     return image
 

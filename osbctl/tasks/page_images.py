@@ -9,8 +9,7 @@ from osbctl.catalog import Catalog
 from osbctl.client.catalog_client import fetch_image
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
-from osbctl.pages.icons import image_to_data_url
-from osbctl.pages.links import safe_web_address
+from osbctl.pages.safe_content import image_to_data_url, safe_web_address
 from osbctl.paths import JsonPath
 from osbctl.tasks.page import read_image
 

@@ -57,7 +57,7 @@ def plan_parameters(
     rows = tuple(parameters(schema)) if schema is not None else ()
     about = PlanParameters(service, plan, purpose, schema, rows, described)
     if rules:
-        from osbctl.requests.broker_judgement import describe_inputs, generate_broker_examples, judge_request
+        from osbctl.requests.parameters import describe_inputs, generate_broker_examples, judge_request
 
         update = purpose is Purpose.UPDATE
         rows = tuple(describe_inputs(rules, update=update))

@@ -9,9 +9,17 @@ from osbctl.containment import run_contained
 from osbctl.errors import OsbctlError, RegistryError, SourceError, UsageError, error_sentence
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM
-from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.reconcile import find_registration_refusals, reconcile
-from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, RegisteredBroker, Registration, Remark
+from osbctl.registry.records import (
+    BrokerCatalog,
+    OutdatedError,
+    Refresh,
+    RefreshOutcome,
+    RegisteredBroker,
+    Registration,
+    Remark,
+    UnknownBrokerError,
+)
 from osbctl.registry.store import Registry, utc_timestamp
 from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
 

@@ -9,7 +9,7 @@ from osbctl.broker.catalog_app import CatalogApp
 from osbctl.broker.parser import parse_api_version
 from osbctl.broker.service import Service
 from osbctl.catalog import LoadedCatalog
-from osbctl.credentials.file import read_credentials
+from osbctl.credentials import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.source_tree import SUFFIXES

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from osbctl.catalog import Catalog, ServiceOffering
 from osbctl.text import display_width, escape_line, plural
-from osbctl.views import words
+from osbctl.views import bindable_text, bullets, feature_phrases, flag_text, is_free, plan_status, price_phrases
 
 NARROW = 100
 """On a narrower terminal, plans are a list, because a table would be cut."""
@@ -42,7 +42,7 @@ def _catalog_parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
         gap = "\n" if width < NARROW else "  "
         yield head.append(f"{gap}{escape_line(service.id)}", style="dim")
         yield Text(escape_line(service.description))
-        yield Text(", ".join(words.feature_phrases(service)), style="dim")
+        yield Text(", ".join(feature_phrases(service)), style="dim")
         yield from _plan_list(service) if width < NARROW else [_plan_table(service)]
     services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
     yield Text(f"{plural(services, 'service offering')}, {plural(plans, 'plan')}", style="dim")
@@ -57,15 +57,15 @@ def _plan_table(service: ServiceOffering) -> Table:
     table.add_column("Description", overflow="fold", ratio=2)
     table.add_column("Price", overflow="fold")
     table.add_column("Bindable")
-    if any(words.bullets(plan) for plan in service.plans):
+    if any(bullets(plan) for plan in service.plans):
         table.add_column("Includes", overflow="fold", ratio=2)
     for plan in service.plans:
-        price = Text(words.plan_status(plan), style="green" if words.is_free(plan) else "yellow")
-        for cost in words.price_phrases(plan):
+        price = Text(plan_status(plan), style="green" if is_free(plan) else "yellow")
+        for cost in price_phrases(plan):
             price.append(f"\n{cost}", style="default")
-        features = "\n".join(f"• {line}" for line in words.bullets(plan))
+        features = "\n".join(f"• {line}" for line in bullets(plan))
         name = Text().append(escape_line(plan.name), style="bold").append(f"\n{escape_line(plan.id)}", style="dim")
-        row = name, Text(escape_line(plan.description)), price, Text(words.flag_text(plan, "bindable")), Text(features)
+        row = name, Text(escape_line(plan.description)), price, Text(flag_text(plan, "bindable")), Text(features)
         table.add_row(*row[: len(table.columns)])
     return table
 
@@ -73,11 +73,11 @@ def _plan_table(service: ServiceOffering) -> Table:
 def _plan_list(service: ServiceOffering) -> Iterator[RenderableType]:
     for plan in service.plans:
         name = Text(f"\n  {escape_line(plan.name)}", style="bold")
-        yield name.append(f"  {words.plan_status(plan)}, {words.bindable_text(plan)}", style="not bold")
+        yield name.append(f"  {plan_status(plan)}, {bindable_text(plan)}", style="not bold")
         yield Text(f"    {escape_line(plan.id)}", style="dim", overflow="fold")
-        lines = (escape_line(plan.description), *words.price_phrases(plan))
+        lines = (escape_line(plan.description), *price_phrases(plan))
         yield from (Padding(Text(line, overflow="fold"), (0, 0, 0, 4), expand=False) for line in lines)
-        for line in words.bullets(plan):
+        for line in bullets(plan):
             hanging = Table.grid(padding=(0, 1, 0, 0))
             hanging.add_row(Text("    •"), Text(line, overflow="fold"))
             yield hanging

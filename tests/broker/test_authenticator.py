@@ -44,7 +44,7 @@ from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
-from osbctl.credentials.record import CredentialRecord, make_record
+from osbctl.credentials import CredentialRecord, make_record
 from tests.broker.harness import PATIENCE, until
 from tools.soak import cpu_seconds
 

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from osbctl.broker.reload import WatchedFiles, Watcher
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from tests.broker.harness import PATIENCE, ask, until
 from tests.broker.processes import PAUSE, Crowd

@@ -8,8 +8,7 @@ import time
 from base64 import b64encode
 from pathlib import Path
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from tests.broker.harness import until
 from tests.broker.processes import admin
 from tests.deploy.running import OSBCTL, serve_options, started

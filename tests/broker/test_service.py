@@ -18,8 +18,7 @@ from osbctl.broker.reload import Watcher
 from osbctl.broker.service import Service, _list_credentials
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import CredentialRecord, make_record
+from osbctl.credentials import CredentialRecord, make_record, write_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform

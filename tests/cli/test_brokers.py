@@ -17,8 +17,7 @@ from unittest import mock
 import pytest
 
 from osbctl.cli.passwords import PasswordFinder, read_password_from_stdin
-from osbctl.credentials.file import format_records, write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import format_records, make_record, write_record
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.platforms import Platform
 from osbctl.registry.records import RefreshOutcome, Registration

@@ -21,8 +21,7 @@ from unittest import mock
 
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from tests.broker.harness import Authority
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker

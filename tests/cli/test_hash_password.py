@@ -11,8 +11,14 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from osbctl.credentials.file import format_records, parse_credentials, read_credentials, write_record
-from osbctl.credentials.record import make_record, password_matches
+from osbctl.credentials import (
+    format_records,
+    make_record,
+    parse_credentials,
+    password_matches,
+    read_credentials,
+    write_record,
+)
 from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, at_terminal, failure, osbctl, process

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from osbctl.config import KEYS
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from osbctl.editor.open_files import analyse_source
 from osbctl.tasks.options import variables_lookup
 from tests.case import case

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from osbctl.sources.read import read_source
 from tests.broker.harness import Authority
 from tests.cli.machine import PASSWORD, Machine

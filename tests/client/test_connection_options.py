@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from osbctl.client.catalog_client import fetch_catalog, is_same_origin
+from osbctl.client.catalog_client import error_description, fetch_catalog, is_same_origin
 from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, find_proxy, redact_query
-from osbctl.client.error_body import error_description
 from osbctl.client.http_client import HttpClient
 from osbctl.conformance.check import check_broker
 from osbctl.errors import SourceError

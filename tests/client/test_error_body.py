@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from osbctl.client.catalog_client import fetch_catalog, parse_broker_url
+from osbctl.client.catalog_client import error_description, fetch_catalog, parse_broker_url
 from osbctl.client.connection_options import ConnectionOptions
-from osbctl.client.error_body import error_description
 from osbctl.errors import SourceError, UsageError
 from tests.broker.conftest import authority as authority
 from tests.broker.harness import Authority

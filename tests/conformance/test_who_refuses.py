@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.conformance.check import _redirect_fault, check_broker
-from osbctl.conformance.exchange import Reply
-from osbctl.conformance.json_bodies import read_as_platform
+from osbctl.conformance.exchange import Reply, read_as_platform
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import VerdictKind

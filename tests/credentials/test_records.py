@@ -19,10 +19,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from osbctl import credentials
 from osbctl.broker.hashing_worker import find_matching_hash
-from osbctl.credentials import file
-from osbctl.credentials.file import format_records, parse_credentials, read_credentials, write_record
-from osbctl.credentials.record import CredentialRecord, generate_password, make_record, password_matches
+from osbctl.credentials import (
+    CredentialRecord,
+    format_records,
+    generate_password,
+    make_record,
+    parse_credentials,
+    password_matches,
+    read_credentials,
+    write_record,
+)
 from osbctl.errors import ConfigError, SourceError
 from tests.case import case
 from tests.cli.program import ROOT, osbctl
@@ -245,7 +253,7 @@ def test_appending_keeps_the_others_also_when_many_append(tmp_path: Path) -> Non
 
 
 def test_the_lock_has_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(credentials, "LOCK_SECONDS", 0.2)
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.credentials.file import write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, write_record
 from tests.broker.conftest import authority, pair, trust
 
 __all__ = ["authority", "credentials", "pair", "trust"]

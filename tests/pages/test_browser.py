@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from osbctl.pages.content import Branding, Content
+from osbctl.pages import Branding, Content
 from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, make_page
 from tests.corpus import catalogs, needs_corpus

@@ -18,9 +18,9 @@ import pytest
 from markupsafe import escape
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.pages.content import Branding, Content, Part
-from osbctl.pages.icons import MAX_BYTES, clean_data_url, image_to_data_url, monogram
+from osbctl.pages import Branding, Content, Part
 from osbctl.pages.render import render_page
+from osbctl.pages.safe_content import MAX_IMAGE_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.platforms import Platform
 from osbctl.platforms.commands import Order, Purpose
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
@@ -31,7 +31,7 @@ from osbctl.sources.read import read_source
 from osbctl.tasks.page import PageCatalog, add_requests, make_page
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
-from osbctl.views.words import bullets as bullets_of
+from osbctl.views import bullets as bullets_of
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
 
@@ -765,8 +765,8 @@ def test_an_svg_with_scripts_or_entities_is_not_shown(content: str) -> None:
 
 
 def test_a_large_image_is_not_shown() -> None:
-    assert image_to_data_url(PNG.ljust(MAX_BYTES)) != ""
-    assert image_to_data_url(PNG.ljust(MAX_BYTES + 1)) == ""
+    assert image_to_data_url(PNG.ljust(MAX_IMAGE_BYTES)) != ""
+    assert image_to_data_url(PNG.ljust(MAX_IMAGE_BYTES + 1)) == ""
 
 
 def test_monograms() -> None:

@@ -3,7 +3,7 @@
 import json
 
 from osbctl.catalog import Catalog
-from osbctl.pages.content import Content
+from osbctl.pages import Content
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render

@@ -10,13 +10,14 @@ import pytest
 from osbctl.client.catalog_client import CatalogResponse
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError
-from osbctl.registry.errors import OutdatedError, UnknownBrokerError
 from osbctl.registry.records import (
     PLACEHOLDER,
     BrokerCatalog,
+    OutdatedError,
     RefreshOutcome,
     Registration,
     Remark,
+    UnknownBrokerError,
     mask_client_secrets,
 )
 from osbctl.registry.store import Registry

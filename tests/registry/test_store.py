@@ -17,8 +17,15 @@ from osbctl.platforms import Platform, State
 from osbctl.platforms.saving import StoredRow
 from osbctl.registry import store
 from osbctl.registry.database import Database
-from osbctl.registry.errors import NameTakenError, OutdatedError, UnknownBrokerError
-from osbctl.registry.records import Action, ActionKind, RefreshOutcome, Remark
+from osbctl.registry.records import (
+    Action,
+    ActionKind,
+    NameTakenError,
+    OutdatedError,
+    RefreshOutcome,
+    Remark,
+    UnknownBrokerError,
+)
 from osbctl.registry.store import Registry
 from tests.registry.make import AT, SMALL, add, body, read, refresh, registration, service
 

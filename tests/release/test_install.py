@@ -172,6 +172,6 @@ def test_a_hint_adds_what_is_missing(unpublished: World) -> None:
     for extra, module in EXTRAS.items():
         missing = f"python -c 'import importlib.util as i; assert not i.find_spec(\"{module}\")'"
         unpublished.run(missing, unpublished.project, env)
-        hint = f"python -c 'from osbctl.extras import command_to_install as c; print(c(\"{extra}\"))'"
+        hint = f"python -c 'from osbctl.errors import command_to_install as c; print(c(\"{extra}\"))'"
         unpublished.run(unpublished.run(hint, unpublished.project, env), unpublished.project, env)
         unpublished.run(f"python -c 'import {module}'", unpublished.project, env)

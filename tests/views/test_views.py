@@ -9,7 +9,8 @@ import pytest
 from osbctl.catalog import Catalog
 from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
 from osbctl.text import AnsiStyle, escape_line
-from osbctl.views import markdown, plain, table, words
+from osbctl.views import lines as text_views
+from osbctl.views import price_phrases, table
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"
@@ -39,9 +40,9 @@ def as_table(shown: Catalog, width: int = 200) -> str:
 def all_views(shown: Catalog) -> dict[str, list[str]]:
     return {
         "table": as_table(shown).split("\n"),
-        "plain": list(plain.catalog_lines(shown)),
-        "markdown": list(markdown.markdown_lines(shown)),
-        "detail": [line for service in shown.services for line in plain.offering_lines(service, AnsiStyle(False))],
+        "plain": list(text_views.catalog_lines(shown)),
+        "markdown": list(text_views.markdown_lines(shown)),
+        "detail": [line for service in shown.services for line in text_views.offering_lines(service, AnsiStyle(False))],
     }
 
 
@@ -55,7 +56,7 @@ def test_hostile_text_is_escaped(view: str) -> None:
 
 
 def test_markdown_has_no_markup_from_outside() -> None:
-    lines = [line.replace("<br>", "") for line in markdown.markdown_lines(catalog(HOSTILE))]
+    lines = [line.replace("<br>", "") for line in text_views.markdown_lines(catalog(HOSTILE))]
     outside = [part for line in lines for part in line.split("`")[::2]]
     assert not any("<" in part or "http:" in part or "www.n" in part for part in outside)
     rows = [line for line in lines if line.startswith("|") and r"\[red" in line]
@@ -75,7 +76,7 @@ def test_markdown_has_no_markup_from_outside() -> None:
     ],
 )
 def test_markdown_text(text: str, shown: str) -> None:
-    assert list(markdown.markdown_lines(catalog(text)))[2] == shown
+    assert list(text_views.markdown_lines(catalog(text)))[2] == shown
 
 
 @pytest.mark.parametrize("width", [45, 60, 80, 99, 100, 120, 139, 140, 200])
@@ -122,7 +123,7 @@ def test_the_caller_says_width_and_colour(monkeypatch: pytest.MonkeyPatch, term:
 
 
 def test_a_missing_id_is_shown_as_missing() -> None:
-    page = list(markdown.markdown_lines(catalog("x", "")))
+    page = list(text_views.markdown_lines(catalog("x", "")))
     assert page[4].startswith("(no id) — ")
     assert not any("``" in line for line in page)
 
@@ -131,15 +132,15 @@ def test_wide_parameter_names_line_up() -> None:
     schema = {"properties": {"日本語": {"type": "string"}, "ab": {"type": "string"}}}
     plan = {"schemas": {"service_binding": {"create": {"parameters": schema}}}}
     (service,) = Catalog.of({"services": [{"plans": [plan]}]}).services
-    told = list(plain.offering_lines(service, AnsiStyle(False)))
+    told = list(text_views.offering_lines(service, AnsiStyle(False)))
     assert told[-2:] == ["    日本語  string", "    ab      string"]
 
 
 def test_nothing_is_wrapped_in_a_pipe() -> None:
     long = "word " * 500
-    lines = list(plain.catalog_lines(catalog(long.strip())))
+    lines = list(text_views.catalog_lines(catalog(long.strip())))
     assert len(lines) == 3
-    assert {line.count("\t") for line in lines} == {len(plain.COLUMNS) - 1}
+    assert {line.count("\t") for line in lines} == {len(text_views.COLUMNS) - 1}
     assert long.strip() in lines[1]
 
 
@@ -160,7 +161,7 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
 )
 def test_prices_are_phrases(costs: Any, shown: str) -> None:
     (plan,) = Catalog.of({"services": [{"plans": [{"metadata": {"costs": costs}}]}]}).plans
-    assert "; ".join(words.price_phrases(plan)) == shown
+    assert "; ".join(price_phrases(plan)) == shown
 
 
 def with_schemas(*schemas: dict[str, Any] | None) -> Any:
@@ -174,7 +175,7 @@ def with_schemas(*schemas: dict[str, Any] | None) -> Any:
 def test_equal_parameters_are_shown_once() -> None:
     zone = {"type": "string", "description": "Where."}
     sizes = [{"properties": {"size": {"maximum": most, "description": "How large."}, "zone": zone}} for most in (1, 9)]
-    told = list(plain.offering_lines(with_schemas(*sizes, None), AnsiStyle(False)))
+    told = list(text_views.offering_lines(with_schemas(*sizes, None), AnsiStyle(False)))
     assert told[-6:] == [
         "  Parameters of service_instance.create (plans p0, p1):",
         "    size  any, ≤ 1 (plan p0)",
@@ -183,14 +184,14 @@ def test_equal_parameters_are_shown_once() -> None:
         "    zone  string",
         "          Where.",
     ]
-    alone = list(plain.offering_lines(with_schemas(sizes[0]), AnsiStyle(False)))
+    alone = list(text_views.offering_lines(with_schemas(sizes[0]), AnsiStyle(False)))
     assert alone[-5] == "  Parameters of service_instance.create:"
 
 
 @pytest.mark.parametrize("width", [40, 60, 100])
 def test_a_long_line_hangs_below_its_text(width: int) -> None:
     shown = catalog("room " * 30 + "enough").services[0]
-    lines = [one for line in plain.offering_lines(shown, AnsiStyle(True), width) for one in line.split("\n")]
+    lines = [one for line in text_views.offering_lines(shown, AnsiStyle(True), width) for one in line.split("\n")]
     bare = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines]
     assert bare != lines
     at = next(number for number, line in enumerate(bare) if line.startswith("  Description"))

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.credentials.file import read_credentials, write_record
-from osbctl.credentials.record import make_record
+from osbctl.credentials import make_record, read_credentials, write_record
 from tests.broker.harness import Authority
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
