@@ -46,7 +46,7 @@ try:
         event,
     )
     from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
-    from sqlalchemy.pool import QueuePool
+    from sqlalchemy.pool import NullPool, QueuePool
 except ImportError as error:
     raise missing_extra_error() from error
 
@@ -167,17 +167,14 @@ def _create_engine(url: URL, wait_seconds: float) -> Engine:
     arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":
         arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
+    # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed the
+    # connections that wait in the pool: each is tried before it is used. Those to a file are closed after use, also by
+    # a thread that goes on when the registry is closed.
+    pool: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 0, "pool_pre_ping": True}
+    if sqlite:
+        pool = {"poolclass": NullPool}
     try:
-        # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed
-        # the connections that wait in the pool: each is tried before it is used.
-        engine = sqlalchemy.create_engine(
-            url,
-            poolclass=QueuePool,
-            pool_size=0,
-            pool_pre_ping=not sqlite,
-            hide_parameters=True,
-            connect_args=arguments,
-        )
+        engine = sqlalchemy.create_engine(url, hide_parameters=True, connect_args=arguments, **pool)
     except ImportError as error:
         raise RegistryError("PostgreSQL needs psycopg", command_to_install("postgresql")) from error
     if sqlite:
