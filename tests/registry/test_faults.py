@@ -292,7 +292,7 @@ def test_threads_wait_for_another_process_together(tmp_path: Path) -> None:
         with closing(sqlite3.connect(file, isolation_level=None)) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             tries: list[object] = []
-            event.listen(registry._database.engine, "begin", tries.append, insert=True)
+            event.listen(registry._database.engine, "connect", lambda *connection: tries.append(connection))
             found = [error for _, error in run_in_parallel(lambda _: registry.names(), range(10), 10)]
             assert 0 < len(tries) < 6
             holder.execute("ROLLBACK")
