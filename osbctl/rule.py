@@ -1,21 +1,21 @@
-"""The record of a rule, and the decorator that registers a check function as one.
+"""The record of a rule, and the registry of all.
 
 Validation, comparison and the check of a live broker have rules. Documentation pages, `osbctl rules ID`, SARIF metadata
 and tests read the same record.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Any, NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self
 
 import osbctl
-from osbctl.findings import Severity
+from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform, platforms_refusing
 
-Check: TypeAlias = Callable[[Any], Iterator[Any]]
-"""A rule's check: from an `osbctl.validation.node.Node` to findings, whose rule and severity the engine sets."""
+USER_PREFIX = "house-"
+"""The beginning of the id of a rule of the user."""
 
 
 class Category(StrEnum):
@@ -42,23 +42,63 @@ class Category(StrEnum):
 class Rule(NamedTuple):
     """Everything about a rule.
 
-    `text` is the docstring of its check: a summary line, paragraphs with the reason, then labelled lines. `Bad:` and
-    `Good:` are fragments of YAML, behind or indented below the label; `Fix:` describes the automatic fix, if there is
-    one; `Source:` cites the origin of the rule, if it is not osbctl. `check` is None if the reader, the schema engine
-    or the emulation of a platform finds it. `only_for`: the rule is reported only if that platform is chosen, or if
-    none is and the rule is selected. `about`: the platform that it is about; not reported if only others are
-    chosen. `url`: a page about a rule of the user.
+    `text` is a summary line, paragraphs with the reason, then labelled lines; that of a rule with a check is the
+    docstring of the check. `Bad:` and `Good:` are fragments of YAML, behind or indented below the label; `Fix:`
+    describes the automatic fix, if there is one; `Source:` cites the origin of the rule, if it is not osbctl.
+
+    When it is reported:
+    - `only_for`: only if that platform is chosen, or if none is and the rule is selected.
+    - `about`: the platform that it is about; not reported if only others are chosen.
+    - `needs_option`: the option of `osbctl validate` without which it is never reported.
+    - `skips_brokerpaks`: not on brokerpaks, whose broker sends such values by itself.
+    - `skips_brokers`: not on the answers of a running broker.
+    - `on_placeholders`: also on values that hold a placeholder, which other rules skip.
+    - `yields_to_faults`: not if an error, a refusal or a schema fault is reported at its path or below.
+    - `yields_to_sources`: not if an error of a reader or of a build is reported at its path.
+    - `supersedes`: rules of `osbctl check` that say nothing more once this one is reported.
+    - `in_build`: `osbctl build` prints its findings, too.
+
+    What it means:
+    - `is_schema_fault`: refusals of platforms join its findings, even if they are no errors.
+    - `covers_inside`: refusals of what is inside the value join its findings, too.
+    - `stops_check`: `osbctl check` could not send all of its requests.
+    - `wants_new_id`: a new id repairs it where an id is wrong.
+    - `url`: a page about it if it is a rule of the user, empty without one; None for rules of osbctl.
+    - `refusing`: the platforms that refuse because of it, if the records of the platforms (`refuses`) do not say so.
     """
 
     id: str
     severity: Severity
     category: Category
-    text: str
-    refused_by: tuple[Platform, ...] = ()
-    check: Check | None = None
+    text: str = ""
     only_for: Platform | None = None
     about: Platform | None = None
-    url: str = ""
+    needs_option: str = ""
+    skips_brokerpaks: bool = False
+    skips_brokers: bool = False
+    on_placeholders: bool = False
+    yields_to_faults: bool = False
+    yields_to_sources: bool = False
+    supersedes: frozenset[str] = frozenset()
+    in_build: bool = False
+    is_schema_fault: bool = False
+    covers_inside: bool = False
+    stops_check: bool = False
+    wants_new_id: bool = False
+    url: str | None = None
+    refusing: tuple[Platform, ...] | None = None
+
+    def register(self, text: str) -> "Rule":
+        """Add the rule with its `text` to `RULES`, the one place where all are found."""
+        rule = self._replace(text=text)
+        if RULES.setdefault(self.id, rule) != rule:
+            raise ValueError(f"rule {self.id} is registered twice")
+        return rule
+
+    @property
+    def refused_by(self) -> tuple[Platform, ...]:
+        """The platforms that refuse a catalog, or the answer of a broker, because of it."""
+        return platforms_refusing(self.id) if self.refusing is None else self.refusing
 
     @property
     def summary(self) -> str:
@@ -93,7 +133,7 @@ class Rule(NamedTuple):
     @property
     def documentation_url(self) -> str:
         """Address of its documentation; empty while osbctl has no public address. Anchors have no dots."""
-        if self.id.startswith("house-") and self.id not in RULES:
+        if self.url is not None:
             return self.url
         page = f"docs/reference/rules/{self.category.value}.md#{self.id.replace('.', '')}"
         return f"{osbctl.REPOSITORY}/blob/HEAD/{page}" if osbctl.REPOSITORY else ""
@@ -120,42 +160,11 @@ def matching_rules(word: str, rules: Mapping[str, Rule]) -> frozenset[str]:
 
 
 RULES: dict[str, Rule] = {}
-"""Rules of imported modules by id. `osbctl.validation.rules.load_all` imports all modules."""
+"""Rules of imported modules by id. `osbctl.validation.checks.load_all` imports the modules of validation."""
+
+_OTHER = Rule("", Severity.ERROR, Category.SPEC)
 
 
-def rule(
-    id: str,
-    severity: Severity,
-    category: Category,
-    *,
-    only_for: Platform | None = None,
-    about: Platform | None = None,
-) -> Callable[[Check], Check]:
-    """Register the decorated generator function as the check of a rule; its docstring is the rule's text.
-
-    The check gets the catalog; that of a rule `parameters-…` each parameter schema in it.
-    """
-
-    def register(check: Check) -> Check:
-        register_rules({id: check.__doc__ or ""}, severity, category, check=check, only_for=only_for, about=about)
-        return check
-
-    return register
-
-
-def register_rules(
-    texts: Mapping[str, str],
-    severity: Severity,
-    category: Category,
-    refused_by: tuple[Platform, ...] | None = None,
-    *,
-    check: Check | None = None,
-    only_for: Platform | None = None,
-    about: Platform | None = None,
-) -> None:
-    """Register rules from their texts by id. `refused_by` None: from the platforms' records."""
-    for name, text in texts.items():
-        if name in RULES:
-            raise ValueError(f"rule {name} is registered twice")
-        refused = platforms_refusing(name) if refused_by is None else refused_by
-        RULES[name] = Rule(name, severity, category, text, refused, check, only_for, about)
+def rule_of(finding: Finding) -> Rule:
+    """The record of the finding's rule; without any trait for a rule of the user, or of a platform."""
+    return RULES.get(finding.rule, _OTHER)

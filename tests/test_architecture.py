@@ -15,7 +15,6 @@ import pytest
 
 import osbctl
 from osbctl.platforms import Platform
-from osbctl.validation.rules import CHECKED
 from tools.architecture import BASE, CALLS, LAYERS, packages
 
 PACKAGE = Path(osbctl.__file__).parent
@@ -252,11 +251,6 @@ def test_the_search_for_writers_finds(line: str) -> None:
     assert not any(map(writes_files, ast.walk(ast.parse('text.replace("a", "b"); open(name); replace(data, size=1)'))))
 
 
-def test_every_module_of_rules_is_loaded() -> None:
-    names = {file.stem for file in (PACKAGE / "validation" / "rules").glob("*.py")} - {"__init__"}
-    assert names == {*CHECKED, "external"}
-
-
 def test_a_public_type_has_a_name_of_its_own() -> None:
     """One name, one type: no two packages define the same public name."""
     assert {name: places for name, places in defined("class").items() if len(places) > 1} == {}
@@ -305,7 +299,6 @@ MAY_NAME_A_PLATFORM = {
     "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
     "validation/rules/metadata.py": "another of these",
     "validation/rules/naming.py": "another of these",
-    "validation/rules/texts.py": "another of these",
 }
 """Modules outside of `platforms/` whose code names one, each with its reason."""
 

@@ -22,13 +22,14 @@ from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decode_utf8
 from osbctl.sources.read_bytes import Limits
+from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
-from osbctl.validation.rules import load_all
 from tests.fragments import DRAFT_04, PLAN, SERVICE, catalog, source_text, with_parameters
 
 FOLDER = Path(__file__).parent / "examples"
 RULES = load_all()
+CHECKS = {**CATALOG_CHECKS, **SCHEMA_CHECKS}
 
 JOINED = "the specification forbids the same at the same place, so that the platform joins that finding"
 WITHOUT = {
@@ -164,8 +165,8 @@ BESIDE = {
 
 def group(rule: Rule) -> str:
     """The module of a rule's check, else who finds it."""
-    if rule.check:
-        return rule.check.__module__.rpartition(".")[2]
+    if check := CHECKS.get(rule.id):
+        return check.__module__.rpartition(".")[2]
     platform = next((platform for platform in Platform if rule.id.startswith(f"{platform}-")), None)
     return platform.value if platform else rule.category.value
 
@@ -198,7 +199,7 @@ def snapshot(rules: list[str]) -> Iterator[str]:
             judgement = judged(example, rule)
             found = {finding.rule for finding in judgement.findings}
             assert (rule in found) is breaks, rule
-            if breaks and RULES[rule].check and RULES[rule].bad:
+            if breaks and rule in CHECKS and RULES[rule].bad:
                 assert found == {rule} | BESIDE.get(rule, set())
             text = render(Report([judgement], lambda: RULES, FailOn.ERROR, "", False), Format.TEXT)
             yield f"=== {heading} {rule}\n{text}"
@@ -231,8 +232,7 @@ def test_each_rule_reaches_the_last_of_three_service_offerings() -> None:
             found = judged(dumped(data), name).findings
             assert name in {one.rule for one in found if one.path[:2] == ("services", 2)}, name
             reached.add(name)
-    with_check = {rule.id for rule in RULES.values() if rule.check}
-    assert with_check - reached == {"service-name-duplicate"}  # two service offerings break it
+    assert CHECKS.keys() - reached == {"service-name-duplicate"}  # two service offerings break it
 
 
 def test_every_snapshot_belongs_to_a_group() -> None:

@@ -22,9 +22,9 @@ from osbctl.tasks.compare import compare_documents
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.tasks.params import plan_parameters
+from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.rules import load_all
 from tests.corpus import EVERY_CASE
 from tests.folders import catalogs_folder
 from tests.jsonschemas.test_sound import BROKEN

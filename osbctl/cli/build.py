@@ -14,6 +14,7 @@ from osbctl.cli import common
 from osbctl.cli.output import print_note, use_color, write_output
 from osbctl.errors import UsageError
 from osbctl.findings import Finding, Severity
+from osbctl.rule import rule_of
 from osbctl.text import plural
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def build(
 
 def _print_findings(findings: Sequence[Finding]) -> None:
     """Print findings on names, which cannot change later, and the number of warnings."""
-    if names := [finding for finding in findings if finding.rule == "name-characters"]:
+    if names := [finding for finding in findings if rule_of(finding).in_build]:
         from osbctl.reports.text_report import format_findings
 
         sys.stderr.write(format_findings(names, use_color("auto", sys.stderr)))

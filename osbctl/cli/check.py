@@ -11,6 +11,7 @@ from osbctl.cli.validate import FailingSeverity, ReportFormat
 from osbctl.cli.validation_report import Display, write_report
 from osbctl.errors import SourceError
 from osbctl.platforms import ApiVersion
+from osbctl.rule import Category, rule_of
 from osbctl.tasks.options import Request, effective_fail_on, first_config, validation_options
 from osbctl.text import escape_text
 
@@ -61,10 +62,10 @@ def check(
     connection = connection.with_configured_version(settings)
     result = check_running_broker(*connection.connect(url, registered), options)
     code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
-    if not result.left_out and not any(finding.rule.startswith("wire-") for finding in result.findings):
+    if not result.left_out and not any(rule_of(finding).category is Category.WIRE for finding in result.findings):
         print_note("tested and well: status, headers and body of the catalog; right, wrong and missing credentials;")
         print_note("old, unknown and missing API versions; compression; a doubled slash; the form of errors")
-    return SourceError.exit_code if any(finding.rule == "wire-limited" for finding in result.findings) else code
+    return SourceError.exit_code if any(rule_of(finding).stops_check for finding in result.findings) else code
 
 
 @common.expand_option_groups

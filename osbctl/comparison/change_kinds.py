@@ -7,7 +7,7 @@ from importlib import import_module
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
 from osbctl.platforms.reactions import DependsOnInstances, Reaction
-from osbctl.rule import Category, register_rules
+from osbctl.rule import Category, Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def register_kind(
     level = level or max(levels.values(), key=lambda each: each.rank)
     refused_by = tuple(platform for platform, each in levels.items() if each is Level.REFUSED)
     text += "\n\n    Source: What the platforms do when a broker is updated"
-    register_rules({id: text}, SEVERITIES[level], Category.CHANGE, refused_by)
+    Rule(id, SEVERITIES[level], Category.CHANGE, refusing=refused_by).register(text)
     KINDS[id] = Kind(id, reactions, advice)
     return KINDS[id]
 

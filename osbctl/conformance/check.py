@@ -22,6 +22,7 @@ from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform, format_platforms
+from osbctl.rule import RULES
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
@@ -56,8 +57,8 @@ def check_broker(
     if first_reply.status == 401:
         raise status_error(exchange.name, 401, first_reply.body, options, first_reply.headers)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
-    if any(fault.rule == "wire-unstable" for fault in probe_faults):  # then every answer is another
-        probe_faults = [fault for fault in probe_faults if fault.rule != "wire-version-differs"]
+    superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
+    probe_faults = [fault for fault in probe_faults if fault.rule not in superseded]
     faults += [*probes.check_catalog_reply(first_reply, slow_seconds), *probes.check_error_reply(first_reply)]
     faults += probe_faults
     is_whole = first_reply.status == 200 and not first_reply.fault

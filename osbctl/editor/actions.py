@@ -11,6 +11,7 @@ from osbctl.editor.text_document import TextDocument, cached_text_document, make
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
 from osbctl.fixes.edits import Edit
+from osbctl.rule import rule_of
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
 from osbctl.tasks.fix import add_schema_draft_fixes, compute_fix_edits
@@ -19,8 +20,6 @@ from osbctl.text import escape_line
 FIX_ALL = "source.fixAll.osbctl"
 MAX_FINDINGS = 10
 """Findings at one place that get actions: each costs a reading of the whole source."""
-
-_ID_RULES = {"schema-required", "schema-other", "schema-type", "build-id-missing", "build-id-reused", "id-duplicate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class ActionBuilder:
             # One action for each fix, but for all at once where one text stands for several values.
             for fixes in [finding.fixes] if finding.members and finding.fixes else [(fix,) for fix in finding.fixes]:
                 yield from self._quick_fix_action(file, finding, fixes, _fix_title(fixes[0]), preferred=fixes[0].safe)
-            if finding.rule in _ID_RULES and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
+            if rule_of(finding).wants_new_id and finding.path[-1:] == ("id",) and len(finding.path) in (3, 5):
                 fresh = Fix("set", finding.path, fresh_id())
                 yield from self._quick_fix_action(file, finding, (fresh,), "Set a fresh GUID")
             yield from self._ignore_comment_action(file, finding)

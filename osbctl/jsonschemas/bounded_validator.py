@@ -12,7 +12,7 @@ from osbctl.jsonschemas.dialects import Dialect
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema, direct_subschemas
 from osbctl.jsonschemas.sentences import error_path
 from osbctl.jsonschemas.walk import UndecidableError
-from osbctl.paths import JsonValue, entries, pointer
+from osbctl.paths import JsonPath, JsonValue, entries, pointer
 from osbctl.text import escape_line
 
 MAX_JUDGEMENTS = 20_000
@@ -142,3 +142,30 @@ def _all_keys_and_values(value: JsonValue) -> Iterator[JsonValue]:
 def refuse_to_fetch(uri: str) -> NoReturn:
     """The retriever of a validator that fetches nothing."""
     raise ValueError(uri)
+
+
+_JUDGEMENTS_OF_DEFAULTS = 2_000
+"""The budget for one schema, a tenth of a second."""
+
+
+def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str, ...]]]:
+    """The defaults and examples that their own schema refuses, with the keywords; never raises.
+
+    Sound, not complete: patterns and formats as above, and no result for a schema that the comparison cannot read.
+    """
+    try:
+        tree = build_checked_tree(schema)
+    except UndecidableError:
+        return
+    validator = BoundedValidator(_JUDGEMENTS_OF_DEFAULTS)
+    for node in tree.nodes.values():
+        for relative_path, value in _defaults_and_examples(node.value):
+            if all(validator.accepts(node, value, formats) is False for formats in (False, True)):
+                yield (*node.path, *relative_path), tuple(sorted(validator.refusing_keywords(node, value) or ()))
+
+
+def _defaults_and_examples(schema: JsonValue) -> Iterator[tuple[JsonPath, JsonValue]]:
+    if isinstance(schema, dict):
+        yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
+        examples = schema.get("examples")
+        yield from ((("examples", n), value) for n, value in enumerate(examples if isinstance(examples, list) else ()))

@@ -4,14 +4,12 @@ from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, Finding, ValidationResult, Verdict
 from osbctl.platforms.outcome import VerdictKind
+from osbctl.rule import rule_of
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import Limits
 from osbctl.validation.grouping import apply_severities
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import unreadable_result, validate_document
-
-_FOR_FILES = "dashboard-secret-literal"
-"""A rule for files only: a file should not hold the secret, but a broker must send it."""
 
 
 def check_running_broker(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
@@ -69,7 +67,7 @@ def _validate_catalog(name: str, body: bytes | None, options: ValidationOptions,
         judgement = unreadable_result(name, error.findings, options.judged)
     findings = []
     for finding in judgement.findings:
-        if finding.rule != _FOR_FILES:
+        if not rule_of(finding).skips_brokers:
             # Without the text of its line: brokers send the whole catalog, with its secrets, on one line.
             location = finding.location
             findings.append(finding._replace(location=location._replace(excerpt="") if location else None))

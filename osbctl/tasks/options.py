@@ -11,7 +11,7 @@ from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
-from osbctl.rule import RULES, Category, Rule, matching_rules
+from osbctl.rule import RULES, USER_PREFIX, Category, Rule, matching_rules
 from osbctl.sources.read_bytes import Limits, registered_name
 from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
 from osbctl.text import did_you_mean
@@ -175,12 +175,12 @@ def _why_never_reported(id_: str, request: Request, has_schemas: bool) -> str:
     if rule is None:  # of a schema of the user
         return ""
     is_file = not any(map(_may_be_folder, request.sources))
+    given = {"--together": request.together, "--schema": has_schemas}
     reasons = {
         "is reported by osbctl diff and drift": rule.category is Category.CHANGE,
         "is reported by osbctl check": rule.category is Category.WIRE and not request.of_broker,
         "is about source folders and brokerpaks": rule.category is Category.BUILD and is_file,
-        "needs --together": rule.id.startswith("shared-") and not request.together,
-        "needs --schema": rule.id == "house-schema" and not has_schemas,
+        f"needs {rule.needs_option}": bool(rule.needs_option) and not given[rule.needs_option],
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -227,7 +227,7 @@ def read_user_schemas(
     schemas = tuple((name, _read_user_schema(name)) for name in names)
     if not schemas:
         return (), {}
-    from osbctl.validation.user_rules import read_user_rules
+    from osbctl.validation.user_schema import read_user_rules
 
     all_rules()  # whose ids are taken
     return schemas, read_user_rules(schemas)
@@ -261,7 +261,7 @@ CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
     from osbctl.comparison.change_kinds import load_all as load_comparison
-    from osbctl.validation.rules import load_all as load_validation
+    from osbctl.validation.checks import load_all as load_validation
 
     load_validation()
     load_comparison()
@@ -279,7 +279,7 @@ def resolve_rule_ids(
     rules = {**all_rules(), **user_rules}
     found = matching_rules(pattern, rules)
     if not found:
-        own = pattern.startswith("house-")
+        own = pattern.startswith(USER_PREFIX)
         where = "a rule of your own needs its schema: --schema, or the key schema" if own else "osbctl rules lists them"
         advice = did_you_mean(pattern, (*rules, *Category)) or where
         raise error(f"{origin}there is no rule {pattern!r}", advice)

@@ -12,6 +12,7 @@ from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
 from osbctl.rule import RULES, Category
 from osbctl.sources.document import Document
+from osbctl.validation.checks import load_rules
 from osbctl.validation.grouping import (
     apply_severities,
     document_order_key,
@@ -20,7 +21,6 @@ from osbctl.validation.grouping import (
 )
 from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
 from osbctl.validation.options import ValidationOptions, select_findings
-from osbctl.validation.rules import SHARED, load_all
 
 _RULES = {
     Identity.SERVICE_ID: "shared-id",
@@ -44,7 +44,7 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
     Each is reported in the later catalog, with its options. A platform that refuses one of two catalogs refuses the
     later.
     """
-    load_all()
+    load_rules()
     found: list[list[SharedIdentity]] = [[] for _ in catalogs]
     paths: list[set[JsonPath]] = [set() for _ in catalogs]
     for identity in find_shared_identities(
@@ -90,7 +90,7 @@ def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> Validation
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
     new, known = drop_known_findings(identify_findings(wanted, document.data), options.known)
-    left_out = result.left_out + len(found) - sum(finding.rule.startswith(SHARED) for finding in new)
+    left_out = result.left_out + len(found) - len(new)
     findings = tuple(sorted((*result.findings, *new), key=document_order_key))
     return result._replace(findings=findings, verdicts=verdicts, left_out=left_out, known=result.known | known)
 

@@ -69,7 +69,7 @@ def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Co
 
 def _find_comments_in_file(file: Document, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
     from osbctl.sources.text_lines import LINE_END, Lines
-    from osbctl.validation.rules import load_all
+    from osbctl.validation.checks import load_all
 
     positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
     entry_below = _find_entries(LINE_END.split(file.text))

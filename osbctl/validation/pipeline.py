@@ -16,6 +16,7 @@ from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform, judge_all
 from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
 from osbctl.redaction import redact_text
+from osbctl.rule import rule_of
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import (
     apply_severities,
@@ -131,8 +132,7 @@ def _collect_findings(document: Document, options: ValidationOptions) -> tuple[l
 
         found += check_user_schema(document.data, schema, name)
     reported = {note.path for note in document.notes if note.severity is Severity.ERROR}
-    missing = ("schema-required", "schema-empty")
-    found = [finding for finding in found if finding.rule not in missing or finding.path not in reported]
+    found = [finding for finding in found if not rule_of(finding).yields_to_sources or finding.path not in reported]
     notes = [note.of_platforms(options.judged) for note in document.notes]
     return [*notes, *_drop_template_findings(found, document, options)], omitted_paths
 
@@ -140,11 +140,11 @@ def _collect_findings(document: Document, options: ValidationOptions) -> tuple[l
 def _drop_template_findings(findings: list[Finding], document: Document, options: ValidationOptions) -> list[Finding]:
     """The findings without those on values that a template, or the broker of a brokerpak, will replace."""
     if document.syntax == "brokerpak":  # its broker sends nulls and `${…}` by itself
-        return [finding for finding in findings if finding.rule not in ("null-object", "placeholder-unresolved")]
+        return [finding for finding in findings if not rule_of(finding).skips_brokerpaks]
     if document.syntax == "yaml":  # a broker in Go may read it with structs
         findings = [one for one in findings if one.rule != "field-near-miss" or one.path[-1] not in _go_spellings()]
     unknown = find_placeholders(document.data) if findings and not options.literal else {}
-    return [finding for finding in findings if finding.path not in unknown or finding.rule == "placeholder-unresolved"]
+    return [finding for finding in findings if finding.path not in unknown or rule_of(finding).on_placeholders]
 
 
 @cache

@@ -7,6 +7,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.outcome import Outcome
+from osbctl.rule import rule_of
 from osbctl.validation.options import ValidationOptions
 
 
@@ -47,7 +48,7 @@ def _split_by_selection(findings: list[Finding], options: ValidationOptions) -> 
 
 
 def _is_error_or_schema_fault(finding: Finding) -> bool:
-    return finding.severity is Severity.ERROR or finding.rule.startswith("schema-")
+    return finding.severity is Severity.ERROR or rule_of(finding).is_schema_fault
 
 
 def _join_refusals(
@@ -90,8 +91,8 @@ def _fault_indexes_by_path(findings: list[Finding]) -> dict[JsonPath, int]:
 def _find_fault_index(path: JsonPath, faults: Mapping[JsonPath, int], findings: list[Finding]) -> int | None:
     """The index of the first fault at `path`, else of the wrong type of the value around it."""
     around = faults.get(path[:-1])
-    is_wrong_type = around is not None and findings[around].rule == "schema-type"
-    return faults.get(path, around if is_wrong_type else None)
+    covers = around is not None and rule_of(findings[around]).covers_inside
+    return faults.get(path, around if covers else None)
 
 
 def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: list[Finding]) -> list[Finding]:
@@ -113,7 +114,9 @@ def _join_refusal(finding: Finding, platform: Platform, message: str, is_own_mes
 
 
 def _drop_too_new_beside_faults(findings: list[Finding], faults: list[Finding]) -> list[Finding]:
-    """The findings without `field-too-new` at fields in which `faults` has an error, schema fault or refusal."""
+    """The findings without those that yield to an error, a schema fault or a refusal in `faults` at or below them."""
     fault_paths = [fault.path for fault in faults if _is_error_or_schema_fault(fault) or fault.refused_by]
     with_ancestors = {path[:depth] for path in fault_paths for depth in range(len(path) + 1)}
-    return [finding for finding in findings if finding.rule != "field-too-new" or finding.path not in with_ancestors]
+    return [
+        finding for finding in findings if not rule_of(finding).yields_to_faults or finding.path not in with_ancestors
+    ]

@@ -1,31 +1,35 @@
 """Run the rules of `validate`, each on the catalog or on its distinct parameter schemas."""
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osbctl.catalog import parameter_holders
 from osbctl.findings import Finding, Severity
 from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
-from osbctl.rule import Rule
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.rule import RULES, Rule
+from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, CatalogNode, ParameterSchema, load_rules
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.rules import PARAMETERS, load_rules_with_checks
 
 
 def run_rules(data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
     """Run the rules on the catalog `data`; they skip values of the wrong type, which the schema reports."""
     catalog = CatalogNode(data, options.api_version, options.spoken_version)
-    catalog_rules, parameter_rules = list[Rule](), list[Rule]()
-    for rule in load_rules_with_checks():
-        if _is_rule_enabled(rule, options):
-            (parameter_rules if rule.id.startswith(PARAMETERS) else catalog_rules).append(rule)
-    return _run_checks(catalog_rules, catalog) + _run_parameter_rules(parameter_rules, catalog)
+    load_rules()
+    found = [
+        finding
+        for id_, check in CATALOG_CHECKS.items()
+        if _is_rule_enabled(RULES[id_], options)
+        for finding in _of_rule(RULES[id_], check(catalog))
+    ]
+    return found + _check_parameter_schemas(catalog, options)
 
 
-def _run_parameter_rules(rules: list[Rule], catalog: CatalogNode) -> list[Finding]:
-    """Run `rules` once on the parameter schemas that are the same to them; report each occurrence."""
+def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -> list[Finding]:
+    """Check once the parameter schemas that are the same to all checks; report each occurrence."""
     from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
 
+    checks = [(RULES[id_], check) for id_, check in SCHEMA_CHECKS.items() if _is_rule_enabled(RULES[id_], options)]
     found: list[Finding] = []
     known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
@@ -34,7 +38,8 @@ def _run_parameter_rules(rules: list[Rule], catalog: CatalogNode) -> list[Findin
             # No rule reads titles and descriptions; but they count for the size of the whole.
             content = _text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
-                known[content] = _run_checks(rules, Node(schema))
+                node = ParameterSchema(schema)
+                known[content] = [finding for rule, check in checks for finding in _of_rule(rule, check(node))]
             path = (*plan.path, "schemas", *holder_path, "parameters")
             found += [_prefix_paths(path, finding) for finding in known[content]]
     return found
@@ -61,12 +66,8 @@ def _copy_without_titles(schema: JsonValue) -> JsonValue:
     return copy
 
 
-def _run_checks(rules: list[Rule], node: Node) -> list[Finding]:
-    return [
-        finding._replace(rule=rule.id, severity=rule.severity)
-        for rule in rules
-        for finding in (rule.check(node) if rule.check else ())
-    ]
+def _of_rule(rule: Rule, findings: Iterable[Finding]) -> Iterator[Finding]:
+    return (finding._replace(rule=rule.id, severity=rule.severity) for finding in findings)
 
 
 def _prefix_paths(parent_path: JsonPath, finding: Finding) -> Finding:

@@ -15,7 +15,7 @@ from osbctl.platforms import ApiVersion
 from osbctl.platforms.outcome import MAX_REFUSALS
 from osbctl.sources.catalogs import catalog_below_hint
 from osbctl.text import LIST_HINT, did_you_mean, format_key
-from osbctl.validation.node import CatalogNode, is_numbered
+from osbctl.validation.checks import CatalogNode, is_numbered
 from osbctl.validation.options import MAX_FINDINGS
 
 _LISTS = {"services", "plans", "tags", "requires", "bullets", "costs"}

@@ -14,12 +14,13 @@ from osbctl.sources.parse import parse_document
 from osbctl.sources.variables import no_variables
 from osbctl.tasks import fix as task
 from osbctl.tasks.fix import FixResult, fix_bytes
+from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.rules import load_all
 
 PLAIN = ValidationOptions()
 RULES = load_all()
+CHECKS = {*CATALOG_CHECKS, *SCHEMA_CHECKS}
 FULL = ValidationOptions(platforms=frozenset(Platform))
 Regions = dict[tuple[int, int], list[str]]
 """From where to where in a text something may be replaced, and by what (regular expressions)."""
@@ -207,7 +208,7 @@ def check_no_new_findings(
             None
             if category in (Category.SCHEMA, Category.READING)
             else 0
-            if finding.rule in COMPARING or not RULES[finding.rule].check
+            if finding.rule in COMPARING or finding.rule not in CHECKS
             else 2
         )
         for path in (finding.path, *finding.other_paths):

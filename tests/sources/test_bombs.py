@@ -122,7 +122,7 @@ JUDGING = """
 from osbctl.reports import Format, Report, render
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.rules import load_all
+from osbctl.validation.checks import load_all
 for name, text in json.load(sys.stdin).items():
     document = parse_document(text.encode(), name)
     judgement = validate_document(document, ValidationOptions())

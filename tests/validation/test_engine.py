@@ -15,13 +15,12 @@ from osbctl.findings import Finding
 from osbctl.paths import value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
+from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.rules import load_all, load_rules_with_checks
 from osbctl.validation.run_rules import run_rules
 from osbctl.validation.schema_errors import explain_schema_errors
 from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 
-CHECKS = {rule.id: rule for rule in load_rules_with_checks()}
 RULES = load_all()
 GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
 """A catalog that no rule says anything of, but for the placeholder of its secret."""
@@ -88,7 +87,7 @@ def test_odd_catalogs(data: dict[str, Any], version: ApiVersion) -> None:
     assert document.data == before
     assert len(set(findings)) == len(findings)
     for finding in findings:
-        assert CHECKS[finding.rule].severity is finding.severity
+        assert RULES[finding.rule].severity is finding.severity
         assert finding.message
         holder = document.data
         for key in finding.path[:-1]:

@@ -11,10 +11,9 @@ from osbctl.findings import Finding
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.options import Request, validation_options
-from osbctl.validation.node import CatalogNode
+from osbctl.validation.checks import CatalogNode, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from osbctl.validation.rules import load_all
 from osbctl.validation.rules.fields import field_near_miss
 from tests.fragments import DRAFT_04, catalog, with_parameters
 

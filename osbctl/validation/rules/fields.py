@@ -1,16 +1,16 @@
-"""Fields that are misspelt, misplaced, or newer than the API version."""
+"""Fields that are misspelt, misplaced, or newer than the API version; characters and placeholders of any text."""
 
 from collections.abc import Iterator
 from functools import cache
 
 from osbctl.fields import BOOLEAN_WORDS, field_type, known_fields, version_introduced
 from osbctl.findings import Finding, Fix, Severity
-from osbctl.paths import JSON_TYPES, JsonValue
-from osbctl.placeholders import holds_placeholder
+from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, entries
+from osbctl.placeholders import find_placeholders, holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.rule import Category, rule
+from osbctl.rule import Category, Rule
 from osbctl.text import closest_word, semantic_version_pattern
-from osbctl.validation.node import CatalogNode, KnownObject, Node
+from osbctl.validation.checks import CatalogNode, KnownObject, Node, check_catalog
 
 _FREE = ("service_metadata", "plan_metadata")
 """Objects with arbitrary fields: an unknown field of another type than the similar one is not misspelt."""
@@ -91,7 +91,7 @@ def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str
     )
 
 
-@rule("field-near-miss", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("field-near-miss", Severity.WARNING, Category.ADVICE))
 def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     """An unknown field looks like a misspelt known one.
 
@@ -115,7 +115,7 @@ def _fields_after(version: ApiVersion, kind: str) -> frozenset[str]:
     return known_fields(kind) - known_fields(kind, version)
 
 
-@rule("field-too-new", Severity.INFO, Category.ADVICE)
+@check_catalog(Rule("field-too-new", Severity.INFO, Category.ADVICE, yields_to_faults=True))
 def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     """A field is newer than the chosen API version, or than the versions of the platforms of `--platform`.
 
@@ -135,7 +135,7 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
             yield catalog.finding(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
 
 
-@rule("maintenance-version", Severity.ERROR, Category.SPEC)
+@check_catalog(Rule("maintenance-version", Severity.ERROR, Category.SPEC))
 def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
     """`maintenance_info.version` is not a Semantic Version 2.0.
 
@@ -154,7 +154,7 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
             yield plan.finding(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
 
 
-@rule("field-misplaced", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("field-misplaced", Severity.WARNING, Category.ADVICE))
 def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
     """A field that belongs elsewhere: to plans, to the service offering, into metadata, to another level of `schemas`.
 
@@ -205,7 +205,7 @@ def _useless_metadata(catalog: CatalogNode) -> Iterator[Finding]:
                 yield node.finding(message, ("metadata", key), "move it there", group_summary=group_summary)
 
 
-@rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY)
+@check_catalog(Rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY))
 def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Finding]:
     """A service offering requires a feature that may be off in an installation of Cloud Foundry.
 
@@ -223,3 +223,46 @@ def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Finding]:
             if flag := flags.get(str(needed)):
                 message = f"{service.label} requires {needed}: Cloud Foundry takes the catalog only with {flag}"
                 yield service.finding(message, ("requires", index), "ask its operator")
+
+
+@check_catalog(Rule("cloudfoundry-mysql", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY))
+def cloudfoundry_mysql(catalog: Node) -> Iterator[Finding]:
+    """A text holds a character beyond U+FFFF, as emoji are.
+
+    Cloud Foundry stores it with PostgreSQL, and fails with MySQL, whose columns and connection have three bytes for a
+    character. Reported only with `--platform cloudfoundry`, or if selected.
+
+    Bad: description: A database 🐘
+    Good: description: A database
+    Source: cloudfoundry/cloud_controller_ng 3bbba906, lib/cloud_controller/db_connection/mysql_options_factory.rb
+        (charset utf8, of three bytes); measured with MariaDB
+    """
+    todo: list[tuple[JsonPath, object]] = [((), catalog.value)]
+    while todo:
+        path, value = todo.pop()
+        todo += [((*path, step), inner) for step, inner in entries(value)]
+        text = "".join(text for text in (value, *path[-1:]) if isinstance(text, str))
+        if text and max(text) > "\uffff":
+            hint = "write it in other words, or ask its operator"
+            yield catalog.finding("Cloud Foundry cannot store a character beyond U+FFFF with MySQL", path, hint)
+
+
+@check_catalog(
+    Rule("placeholder-unresolved", Severity.WARNING, Category.ADVICE, skips_brokerpaks=True, on_placeholders=True)
+)
+def placeholder_unresolved(catalog: Node) -> Iterator[Finding]:
+    """A value still holds a placeholder of a template.
+
+    The platform would store it unchanged. No other rule checks a value with a placeholder. If a platform's verdict
+    depends on that value, the verdict is *unclear*.
+
+    Bad: id: ((plan_id))
+    Good: id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4
+    Source: BOSH and Concourse ((var)), Spruce (( grab x )), Helm and Jinja {{ }}, shells ${VAR}, ERB <%= %>, printf,
+        and what people write for people: <name>, REPLACE_WITH_NAME
+    """
+    for path, placeholder in find_placeholders(catalog.value).items():
+        shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
+        group_summary = f"values hold {shown!r}, which was not replaced"
+        hint = "render the template, or write the value"
+        yield catalog.finding(f"{shown!r} was not replaced", path, hint, group_summary=group_summary)

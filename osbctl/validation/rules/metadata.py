@@ -11,16 +11,16 @@ from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.redaction import is_secret_name, redact_text
-from osbctl.rule import Category, rule
+from osbctl.rule import Category, Rule
 from osbctl.text import LIST_HINT
-from osbctl.validation.node import CatalogNode, Node, is_numbered
+from osbctl.validation.checks import CatalogNode, Node, check_catalog, is_numbered
 
 _LINKS = ("imageUrl", "documentationUrl", "supportUrl")
 _WEB = re.compile(r"https?://(?!\.)[^\s/?#]+(?:[/?#]|$)", re.IGNORECASE)
 _LOOPBACK = re.compile(r"http://(?:localhost|127\.|\[::1\])", re.IGNORECASE)
 
 
-@rule("cost-incomplete", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("cost-incomplete", Severity.WARNING, Category.ADVICE))
 def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     """An entry of `costs` has no amount or no unit.
 
@@ -44,7 +44,7 @@ def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], Js
             yield plan, cost, path
 
 
-@rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("cost-of-free-plan", Severity.WARNING, Category.ADVICE))
 def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan is free, and has a price.
 
@@ -66,7 +66,7 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
             yield plan.finding(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
 
 
-@rule("cost-amount", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("cost-amount", Severity.WARNING, Category.ADVICE))
 def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
     """An amount of a cost is negative, or its currency is not a three-letter code, or is spelled in two ways.
 
@@ -96,7 +96,7 @@ def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
     return "is negative" if isinstance(amount, int | float) and amount < 0 else ""
 
 
-@rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, about=Platform.SERVICE_MANAGER)
+@check_catalog(Rule("sap-metadata-ignored", Severity.WARNING, Category.ADVICE, about=Platform.SERVICE_MANAGER))
 def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
     """Service Manager ignores a field of its own, because its value has the wrong type.
 
@@ -118,7 +118,7 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
             yield metadata.finding(text, "supportsInstanceSharing", "write true without quotes")
 
 
-@rule("url-not-https", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("url-not-https", Severity.WARNING, Category.ADVICE))
 def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
     """A link, an image or the address of a dashboard is fetched over plain http.
 
@@ -136,7 +136,7 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
             yield service.finding(message, path, "use https", group_summary="links and images are not https")
 
 
-@rule("url-invalid", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("url-invalid", Severity.WARNING, Category.ADVICE))
 def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A link, an image or the address of a dashboard is not an absolute URL of the web.
 
@@ -168,7 +168,7 @@ def _service_urls(catalog: CatalogNode) -> Iterator[tuple[Node, tuple[str, str],
                     yield service, (holder, key), url
 
 
-@rule("metadata-numbered", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("metadata-numbered", Severity.WARNING, Category.ADVICE))
 def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
     """A list in metadata is written as an object with the keys 0, 1 and so on.
 
@@ -186,7 +186,7 @@ def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
                 yield node.finding(message, ("metadata", key), LIST_HINT)
 
 
-@rule("secret-in-metadata", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("secret-in-metadata", Severity.WARNING, Category.ADVICE))
 def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     """Metadata holds what looks like a secret.
 
@@ -204,7 +204,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
                 yield node.finding(message, ("metadata", key), hint)
 
 
-@rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE)
+@check_catalog(Rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE, skips_brokers=True))
 def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
     """The secret of a dashboard client is written in the file.
 
@@ -222,7 +222,7 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
             yield client.finding(message, "secret", hint, group_summary="dashboard secrets are written out")
 
 
-@rule("sunset-invalid", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("sunset-invalid", Severity.WARNING, Category.ADVICE))
 def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """A sunset is not a date, or is set without `state: deprecated`.
 

@@ -1,15 +1,15 @@
 """Rules on ids, names and descriptions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
-from osbctl.catalog import has_price
+from osbctl.catalog import has_price, service_and_plan_names
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.rule import Category, rule
-from osbctl.validation.node import CatalogNode, Node
+from osbctl.rule import Category, Rule
+from osbctl.validation.checks import CatalogNode, Node, check_catalog
 
 _LOWER = f"{ascii_lowercase}{digits}-"
 _FRIENDLY = f"{ascii_letters}{digits}-."
@@ -22,7 +22,7 @@ _PAID = re.compile(r"(?<![a-z])(?:premium|paid|enterprise|business|professional|
 """Words in the names of plans that cost something."""
 
 
-@rule("text-blank", Severity.ERROR, Category.SPEC)
+@check_catalog(Rule("text-blank", Severity.ERROR, Category.SPEC))
 def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
     """An id, a name or a description holds nothing but white space.
 
@@ -38,7 +38,7 @@ def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
                 yield node.finding(f"{key} of {node.label} is blank", key, "write what users should read")
 
 
-@rule("name-characters", Severity.INFO, Category.SPEC)
+@check_catalog(Rule("name-characters", Severity.INFO, Category.SPEC, in_build=True))
 def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
     """A name has characters that API versions up to 2.14 forbid, and that are easy to type.
 
@@ -64,7 +64,7 @@ def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
             )
 
 
-@rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE))
 def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Finding]:
     """A name is awkward to type in a shell, where it must be quoted.
 
@@ -96,7 +96,7 @@ def _checkable_names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
             yield node, name
 
 
-@rule("id-characters", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("id-characters", Severity.WARNING, Category.ADVICE))
 def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
     """An id has a character that must be encoded in a URL.
 
@@ -115,7 +115,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
             yield node.finding(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
 
 
-@rule("id-not-guid", Severity.INFO, Category.ADVICE)
+@check_catalog(Rule("id-not-guid", Severity.INFO, Category.ADVICE))
 def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """An id is not a GUID.
 
@@ -134,7 +134,7 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
             )
 
 
-@rule("id-almost-guid", Severity.WARNING, Category.ADVICE)
+@check_catalog(Rule("id-almost-guid", Severity.WARNING, Category.ADVICE))
 def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """An id looks like a GUID, but is not one.
 
@@ -182,7 +182,7 @@ def _almost_guid_reason(text: str) -> str:
     return f"its groups have {', '.join(str(len(group)) for group in groups)} digits, not 8, 4, 4, 4, 12"
 
 
-@rule("default-implicit", Severity.INFO, Category.ADVICE)
+@check_catalog(Rule("default-implicit", Severity.INFO, Category.ADVICE))
 def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan does not set `free`, and platforms disagree on the default.
 
@@ -200,7 +200,7 @@ def default_implicit(catalog: CatalogNode) -> Iterator[Finding]:
             yield finding._replace(fixes=()) if _may_cost(plan) else finding
 
 
-@rule("bindable-unused", Severity.INFO, Category.ADVICE)
+@check_catalog(Rule("bindable-unused", Severity.INFO, Category.ADVICE))
 def bindable_unused(catalog: CatalogNode) -> Iterator[Finding]:
     """A service offering is bindable, but none of its plans is.
 
@@ -228,7 +228,7 @@ def _may_cost(plan: Node) -> bool:
     return not is_zero or any(_PAID.search(text) for text in texts if text)
 
 
-@rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI)
+@check_catalog(Rule("korifi-bindable-implicit", Severity.INFO, Category.PLATFORM, only_for=Platform.KORIFI))
 def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Finding]:
     """A plan of a bindable service offering does not set `bindable`, and Korifi treats it as not bindable.
 
@@ -252,3 +252,129 @@ def _implicit_field_finding(plan: Node, key: str, reason: str) -> Finding:
         fixes=(Fix("set", (*plan.path, key), True),),
         group_summary=f"plans do not set `{key}`, and {reason}",
     )
+
+
+MAX_LENGTH = 255
+"""Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""
+
+
+@check_catalog(Rule("long-name", Severity.WARNING, Category.ADVICE))
+def long_name(catalog: CatalogNode) -> Iterator[Finding]:
+    """An id or a name is longer than 255 characters.
+
+    Platforms must store only 255. Cloud Foundry fails with MySQL (`varchar(255)`), and stores more with PostgreSQL.
+
+    Source: OSB 2.14, guidance for supported string lengths: at least 255 characters
+    """
+    for key in ("id", "name"):
+        for node, value in catalog.nonempty_texts(key):
+            if len(value) > MAX_LENGTH:
+                yield node.finding(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+
+
+@check_catalog(Rule("id-duplicate", Severity.ERROR, Category.SPEC, wants_new_id=True))
+def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
+    """An id is used twice in the catalog.
+
+    Platforms identify a service offering and a plan by its id. With two of the same id, one of them cannot be ordered,
+    or hides the other.
+
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
+    """
+    for nodes in (catalog.services, catalog.plans):
+        for node, first in _find_duplicates(nodes, "id"):
+            message = f"{_kind_and_label(node)} reuses the id of {_kind_and_label(first)}"
+            if nodes is catalog.plans and node.label == first.label and node.path[:2] != first.path[:2]:
+                names = [service_and_plan_names(each.path, catalog.value) for each in (node, first)]
+                message = "plan '{}/{}' reuses the id of plan '{}/{}'".format(*names[0], *names[1])
+            yield node.finding(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
+
+
+@check_catalog(Rule("id-shared", Severity.WARNING, Category.SPEC))
+def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
+    """A plan has the id of a service offering.
+
+    No known platform confuses the two. Do not change the id of a published object.
+
+    Bad:
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
+             plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]}
+    Good:
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
+             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]}
+    Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
+    """
+    taken = {service.text("id"): service for service in catalog.services}
+    for plan in catalog.plans:
+        value = plan.text("id")
+        if value and value in taken and not holds_placeholder(value):
+            message = f"{_kind_and_label(plan)} has the id of {_kind_and_label(taken[value])}"
+            related_path = (*taken[value].path, "id")
+            yield plan.finding(message, "id", "keep it if it is published already", related_path=related_path)
+
+
+@check_catalog(Rule("service-name-duplicate", Severity.ERROR, Category.SPEC))
+def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
+    """Two service offerings share a name.
+
+    Users order a service offering by its name. With two of the same name, the platform cannot know which to use.
+
+    Bad:
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
+    Good:
+        services:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
+    Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
+    """
+    for service, first in _find_duplicates(catalog.services, "name"):
+        message = f"another service offering has the name {service.label}"
+        yield service.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
+
+
+@check_catalog(Rule("plan-name-duplicate", Severity.ERROR, Category.SPEC))
+def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
+    """Two plans of one service offering share a name.
+
+    Users order a plan by the names of service offering and plan. With two of the same name, the platform cannot know
+    which to use.
+
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
+    Source: OSB 2.14, Service Plan Object: name MUST be unique within the service offering
+    """
+    for service, plans in catalog.plans_by_service:
+        for plan, first in _find_duplicates(plans, "name"):
+            message = f"another plan of {service.label} has the name {plan.label}"
+            yield plan.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
+
+
+def _find_duplicates(nodes: Iterable[Node], key: str) -> Iterator[tuple[Node, Node]]:
+    """Each object with the `key` of an earlier one, and the first of these; unresolved placeholders do not count."""
+    seen: dict[str, Node] = {}
+    for node in nodes:
+        value = node.text(key)
+        if value and (first := seen.setdefault(value, node)) is not node and not holds_placeholder(value):
+            yield node, first
+
+
+def _kind_and_label(node: Node) -> str:
+    return f"{'plan' if node.path[-2] == 'plans' else 'service offering'} {node.label}"

@@ -1,11 +1,13 @@
-"""Parameter schemas: JSON Schemas that must stand on their own."""
+"""Parameter schemas: JSON Schemas that must stand on their own, without references to what platforms do not fetch."""
 
 import json
 import re
 import warnings
 from collections.abc import Container, Iterator
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
+from urllib.parse import unquote, urljoin
 
 from osbctl.fields import BOOLEAN_WORDS
 from osbctl.findings import Finding, Fix, Severity
@@ -19,12 +21,12 @@ from osbctl.jsonschemas.dialects import (
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
-from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, get_at, value_at
+from osbctl.paths import BY_NAME, JSON_TYPES, JsonPath, JsonValue, get_at, resolve_pointer, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
-from osbctl.rule import Category, rule
+from osbctl.rule import Category, Rule
 from osbctl.text import closest_word, did_you_mean
-from osbctl.validation.node import Node
+from osbctl.validation.checks import ParameterSchema, check_schemas
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
@@ -36,8 +38,8 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 """Signs of what ECMA 262 knows and Python, which reads the patterns, does not."""
 
 
-@rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC)
-def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC))
+def parameters_dialect_missing(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema does not name its draft of JSON Schema.
 
     Bad: parameters: {type: object}
@@ -56,8 +58,8 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
         yield schema.finding("the parameter schema has no $schema", "$schema", hint)
 
 
-@rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC)
-def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC))
+def parameters_dialect_unknown(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
@@ -79,8 +81,8 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
         yield schema.finding(message, "$schema", older.hint, fixes)
 
 
-@rule("parameters-invalid", Severity.ERROR, Category.SPEC)
-def parameters_invalid(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-invalid", Severity.ERROR, Category.SPEC))
+def parameters_invalid(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema is not valid under its own draft, or under draft-04 if it names no known draft.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
@@ -107,13 +109,13 @@ def _repair_hint(path: JsonPath, value: JsonValue) -> str:
     return ""
 
 
-def _find_draft(schema: Node) -> Dialect | None:
+def _find_draft(schema: ParameterSchema) -> Dialect | None:
     """The draft that `$schema` names exactly; None if it is missing or unknown."""
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
-@rule("parameters-too-large", Severity.ERROR, Category.SPEC)
-def parameters_too_large(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-too-large", Severity.ERROR, Category.SPEC))
+def parameters_too_large(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema is larger than 64 kB.
 
     Source: OSB 2.13, Schemas Object: at most 64 kB
@@ -125,8 +127,8 @@ def parameters_too_large(schema: Node) -> Iterator[Finding]:
         yield schema.finding(message, hint="shorten it")
 
 
-@rule("parameters-keyword", Severity.WARNING, Category.ADVICE)
-def parameters_keyword(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-keyword", Severity.WARNING, Category.ADVICE))
+def parameters_keyword(schema: ParameterSchema) -> Iterator[Finding]:
     """An unknown keyword in a parameter schema looks like a misspelt known one.
 
     JSON Schema ignores unknown keywords silently: `minumum: 1` accepts 0. Reported only if the value fits the known
@@ -178,8 +180,8 @@ def _closest_keyword(key: str) -> str:
     return "" if key in KEYWORDS else closest_word(key, KEYWORDS)
 
 
-@rule("parameters-required", Severity.WARNING, Category.ADVICE)
-def parameters_required(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-required", Severity.WARNING, Category.ADVICE))
+def parameters_required(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema requires a property that it does not describe.
 
     A form shows no field for it, and a request without it is refused. Schemas with combinations, references or patterns
@@ -213,8 +215,8 @@ def _subschemas_through(schema: dict[str, Any], keywords: Container[object]) -> 
             yield place
 
 
-@rule("parameters-pattern", Severity.WARNING, Category.ADVICE)
-def parameters_pattern(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-pattern", Severity.WARNING, Category.ADVICE))
+def parameters_pattern(schema: ParameterSchema) -> Iterator[Finding]:
     """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.
@@ -244,8 +246,8 @@ def _pattern_error(pattern: str) -> str:
     return ""
 
 
-@rule("parameters-default", Severity.WARNING, Category.ADVICE)
-def parameters_default(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-default", Severity.WARNING, Category.ADVICE))
+def parameters_default(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema refuses its own default or example.
 
     Forms use it, and the broker or the next check refuses it. Only proven cases are reported.
@@ -254,7 +256,7 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: 3}}}
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against its schema
     """
-    from osbctl.validation.refused_values import find_refused_values
+    from osbctl.jsonschemas.bounded_validator import find_refused_values
 
     for path, keywords in find_refused_values(schema.value):
         value = value_at(schema.value, path)
@@ -265,8 +267,8 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
         yield schema.finding(f"the schema refuses its own {kind}{by}", path, "correct one of the two")
 
 
-@rule("parameters-impossible", Severity.WARNING, Category.ADVICE)
-def parameters_impossible(schema: Node) -> Iterator[Finding]:
+@check_schemas(Rule("parameters-impossible", Severity.WARNING, Category.ADVICE))
+def parameters_impossible(schema: ParameterSchema) -> Iterator[Finding]:
     """A minimum in a parameter schema is above its maximum, or a required text may have at most 0 characters.
 
     No value that they limit is valid, or none but the empty text.
@@ -291,3 +293,140 @@ def parameters_impossible(schema: Node) -> Iterator[Finding]:
             ):
                 message = f"{name[:60]!r} is required, and may have at most 0 characters"
                 yield schema.finding(message, (*place.path, "properties", name, "maxLength"), "correct maxLength")
+
+
+_KEYWORDS = ("$ref", "$dynamicRef")
+_MOST_CIRCLES = 20
+
+
+@check_schemas(Rule("parameters-reference-external", Severity.ERROR, Category.SPEC))
+def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
+    """A parameter schema refers to something outside of itself.
+
+    Platforms fetch nothing. `osbctl build` includes schemas from separate files.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "https://example.com/size.json"}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
+    Source: OSB 2.13, Input Parameters Schema Object: schemas MUST NOT contain external references
+    """
+    references = References(schema.value)
+    for place, keyword in references.all:
+        reference = place.value[keyword]
+        if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
+            message = f"{redact_text(reference)[:80]!r} leads out of the schema"
+            yield schema.finding(message, (*place.path, keyword), "put the definition into the schema itself")
+
+
+@check_schemas(Rule("parameters-reference-missing", Severity.ERROR, Category.SPEC))
+def parameters_reference_missing(schema: ParameterSchema) -> Iterator[Finding]:
+    """A reference in a parameter schema has no target.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items"}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items", items: {type: object}}
+    Source: JSON Schema, $ref: the reference identifies a schema
+    """
+    references = References(schema.value)
+    for place, keyword in references.all:
+        if references.resolve(place, keyword) is MISSING:
+            message = f"{redact_text(place.value[keyword])[:80]!r} leads nowhere"
+            yield schema.finding(message, (*place.path, keyword), "add the definition, or correct the reference")
+
+
+@check_schemas(Rule("parameters-reference-loop", Severity.ERROR, Category.SPEC))
+def parameters_reference_loop(schema: ParameterSchema) -> Iterator[Finding]:
+    """References in a parameter schema form a circle and never reach a schema.
+
+    Recursion into a part of the value is valid, as in a tree. A reference back to itself is not, neither through
+    `allOf` and the like, which check the same value. Each circle is reported once.
+
+    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#"}
+    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {child: {$ref: "#"}}}
+    Source: JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one
+    """
+    for place in References(schema.value).find_loops():
+        yield schema.finding("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
+
+
+OUTSIDE, MISSING = object(), object()
+"""Instead of the target of a reference that leads out of the schema, or nowhere."""
+
+
+class References:
+    """The references of one schema (JSON Schema Core 2020-12, section 8.2, and its counterparts in older drafts)."""
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        dialect = schema.get("$schema")
+        old = isinstance(dialect, str) and dialect.removesuffix("#") == DRAFT_4.uri
+        self._id = "id" if old else "$id"
+        self._resources: dict[str, Any] = {"": schema}
+        self._anchors: dict[tuple[str, str], Any] = {}
+        self._base: dict[SchemaPlace, str] = {}
+        self._places = list(subschemas(schema))
+        places = self._places
+        self.all = [(place, key) for place in places for key in _KEYWORDS if isinstance(place.value.get(key), str)]
+        for place in self._places:
+            self._index_identifiers(place)
+
+    def _index_identifiers(self, place: SchemaPlace) -> None:
+        """Record the base URI, the id and the anchors of a subschema."""
+        base = self._base[place.parent] if place.parent else ""
+        identity = place.value.get(self._id)
+        if isinstance(identity, str):
+            address, _, anchor = identity.partition("#")
+            if address:
+                base = _join_url(base, address)
+                self._resources.setdefault(base, place.value)
+                self._resources.setdefault(address, place.value)
+            if anchor:
+                self._anchors[base, anchor] = place.value
+        for keyword in ("$anchor", "$dynamicAnchor"):
+            name = place.value.get(keyword)
+            if isinstance(name, str):
+                self._anchors[base, name] = place.value
+        self._base[place] = base
+
+    def resolve(self, place: SchemaPlace, keyword: str = "$ref") -> Any:
+        """Target of the reference at `place`; `OUTSIDE` or `MISSING` without one."""
+        address, _, fragment = place.value[keyword].partition("#")
+        base = self._base.get(place, "")
+        if address:
+            joined = _join_url(base, address)
+            base = joined if joined in self._resources else address
+        if base not in self._resources:
+            return OUTSIDE
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get((base, unquote(fragment)), MISSING)
+        path = resolve_pointer(self._resources[base], unquote(fragment))
+        return MISSING if path is None else value_at(self._resources[base], path)
+
+    def find_loops(self) -> Iterator[SchemaPlace]:
+        """Find the first reference of each endless circle, of at most `_MOST_CIRCLES`."""
+        place_by_id = {id(place.value): place for place in reversed(self._places)}
+        following = {place: list(self._schemas_of_same_value(place, place_by_id)) for place in self._places}
+        for _ in range(_MOST_CIRCLES):
+            try:
+                TopologicalSorter(following).prepare()
+                return
+            except CycleError as error:
+                circle = {place for place in error.args[1] if isinstance(place.value.get("$ref"), str)}
+            first = next(place for place in self._places if place in circle)
+            following[first] = []
+            yield first
+
+    def _schemas_of_same_value(self, place: SchemaPlace, place_by_id: dict[int, SchemaPlace]) -> Iterator[SchemaPlace]:
+        """The schemas that a schema applies to its own value; `place_by_id` has the `id()` of each as key."""
+        if isinstance(place.value.get("$ref"), str):
+            schemas = [self.resolve(place)]  # up to draft-07 nothing beside it counts
+        else:
+            values = [place.value.get(keyword) for keyword in IN_PLACE if keyword not in BY_NAME]
+            schemas = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        for value in schemas:
+            if id(value) in place_by_id:
+                yield place_by_id[id(value)]
+
+
+def _join_url(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address)
+    except ValueError:  # a broken IPv6 address
+        return address

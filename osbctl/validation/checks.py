@@ -1,13 +1,21 @@
-"""Values of a catalog with their paths: the input of rules."""
+"""Objects that checks of rules read, the registration of checks, and the loading of all rules.
 
+A check is a generator: it gets the catalog, or one of its parameter schemas, and yields findings at its objects.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
 from osbctl.findings import Finding, Fix, Severity
 from osbctl.paths import JsonPath
-from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
+from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
+from osbctl.rule import RULES, Category, Rule
+from osbctl.validation import rules
 
 
 def is_numbered(value: dict[str, Any]) -> bool:
@@ -132,3 +140,62 @@ def _add_known_objects(found: list[KnownObject], value: Any, kind: str, path: Js
         for key, inner in PARTS.get(kind, {}).items():
             if key in value:
                 _add_known_objects(found, value[key], inner, (*path, key))
+
+
+class ParameterSchema(Node):
+    """One of the parameter schemas of a catalog.
+
+    A check must not read titles and descriptions: schemas that differ in these alone are checked once.
+    """
+
+    __slots__ = ()
+
+
+CatalogCheck: TypeAlias = Callable[[CatalogNode], Iterator[Finding]]
+SchemaCheck: TypeAlias = Callable[[ParameterSchema], Iterator[Finding]]
+
+CATALOG_CHECKS: dict[str, CatalogCheck] = {}
+"""The checks that read the catalog, by the id of the rule."""
+SCHEMA_CHECKS: dict[str, SchemaCheck] = {}
+"""The checks that read each parameter schema, by the id of the rule."""
+
+
+def check_catalog(rule: Rule) -> Callable[[CatalogCheck], CatalogCheck]:
+    """Register `rule` with the decorated check of the catalog; its docstring is the rule's text."""
+
+    def add(check: CatalogCheck) -> CatalogCheck:
+        rule.register(check.__doc__ or "")
+        CATALOG_CHECKS[rule.id] = check
+        return check
+
+    return add
+
+
+def check_schemas(rule: Rule) -> Callable[[SchemaCheck], SchemaCheck]:
+    """Register `rule` with the decorated check of a parameter schema; its docstring is the rule's text."""
+
+    def add(check: SchemaCheck) -> SchemaCheck:
+        rule.register(check.__doc__ or "")
+        SCHEMA_CHECKS[rule.id] = check
+        return check
+
+    return add
+
+
+def load_rules() -> None:
+    """Register the rules of the modules in `rules`; those of platforms are loaded by `load_all` alone."""
+    for file in sorted(os.listdir(rules.__path__[0])):  # noqa: PTH208 - pathlib and pkgutil cost a tenth of the start
+        if file.endswith(".py"):
+            import_module(f"{rules.__name__}.{file.removesuffix('.py')}".removesuffix(".__init__"))
+
+
+def load_all() -> Mapping[str, Rule]:
+    """Every rule of validation by id."""
+    load_rules()
+    for platform in Platform:
+        for name, text in platform.record.rule_texts.items():
+            own = Rule(f"{platform}-{name}", Severity.WARNING, Category.PLATFORM, refusing=(platform,))
+            own.register(text)
+    # A copy, because another thread may be importing rules of other packages at this moment.
+    elsewhere = (Category.CHANGE, Category.WIRE)
+    return {rule.id: rule for rule in list(RULES.values()) if rule.category not in elsewhere}
