@@ -112,15 +112,15 @@ def _format_type(
     root: Mapping[str, Any], schema: Mapping[str, Any], format_value: Callable[[JsonValue], str], level: int = 0
 ) -> str:
     kind = redact(schema.get("type"))
-    words = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
+    label = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
     items = schema.get("items")
     if kind == "array" and isinstance(items, dict):
         inner = _format_type(root, _resolve(root, items), format_value, level + 1) if level < MAX_LEVELS else "items"
-        words = f"array of {inner}"
+        label = f"array of {inner}"
     choices = schema.get("enum")
     if isinstance(choices, list):
-        words = " | ".join(dict.fromkeys(map(format_value, choices)))
-    return escape_line(words)
+        label = " | ".join(dict.fromkeys(map(format_value, choices)))
+    return escape_line(label)
 
 
 def _format_limits(schema: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.client.sent_password import SentPassword, find_secret_pointers
+from osbctl.client.connection_options import SentPassword, find_secret_pointers
 from osbctl.redaction import (
     SECRET,
     Redactor,

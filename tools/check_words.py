@@ -1,9 +1,7 @@
-"""Check the words of code, documentation and commit subjects.
+"""Find words in code and documentation that readers stumble over: `python tools/check_words.py`.
 
-    python tools/check_words.py                     the files, and the commits that main does not have
-    python tools/check_words.py --commits RANGE     the files, and the commits of RANGE, such as v1.4.0..HEAD
-
-Exit code 1, with a line for each violation. Only comments, docstrings and texts of code are checked, never names.
+Exit code 1, with a line for each. Only comments, docstrings and texts of code are searched, never names. Whether a
+sentence reads well, and a docstring or commit begins as it should, a reader decides.
 """
 
 from __future__ import annotations
@@ -11,9 +9,9 @@ from __future__ import annotations
 import ast
 import io
 import re
-import subprocess
 import sys
 import tokenize
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +28,6 @@ FILES = (
     "deploy/README.md",
     "benchmarks/README.md",
 )
-
-CLAUSES = re.compile(r"(What|Whatever|Whether|Whoever|Who|Whom|Whose|Where|When|Which|Why|How|That)\b")
-"""Beginnings of a clause without a subject. A docstring begins with a noun phrase or an imperative."""
 
 WORDS = {
     r"(?<!-)nobody|no one": "name the missing thing: no user, no platform, without a reader",
@@ -53,13 +48,10 @@ WORDS = {
 """Words and phrases that readers stumble over, as regular expressions, with their replacement or the reason."""
 
 FORBIDDEN = re.compile("|".join(rf"(?P<w{number}>\b(?:{word})\b)" for number, word in enumerate(WORDS)), re.IGNORECASE)
-SUBJECT = re.compile(r"(?:[a-z][\w./-]*(?:, [a-z][\w./-]*)*): [a-z]")
-MAX_SUBJECT = 72
 
 
 def main() -> int:
-    commits = sys.argv[sys.argv.index("--commits") + 1] if "--commits" in sys.argv else "main..HEAD"
-    found = [*code_violations(), *page_violations(), *commit_violations(commits)]
+    found = [*code_violations(), *page_violations()]
     print("\n".join(found), file=sys.stderr)
     return 1 if found else 0
 
@@ -70,13 +62,13 @@ def code_violations() -> Iterator[str]:
         for file in sorted((ROOT / folder).rglob("*.py")):
             text = file.read_text(encoding="utf-8")
             name = file.relative_to(ROOT).as_posix()
-            prose = [*comments(text), *docstrings(ast.parse(text))]
-            for line, words in prose if folder != "osbctl" else texts(text):
+            if folder == "osbctl":
+                found = texts(text)
+            else:
+                comments = ((line, words) for line, words in texts(text) if words.startswith("#"))
+                found = chain(comments, docstrings(ast.parse(text)))
+            for line, words in found:
                 yield from forbidden(words, name, line)
-            for line, words in docstrings(ast.parse(text)):
-                first = words.strip().partition("\n")[0]
-                if CLAUSES.match(first):
-                    yield f"{name}:{line}: begin the docstring with a noun phrase or an imperative: {first}"
 
 
 def texts(module: str) -> Iterator[tuple[int, str]]:
@@ -85,10 +77,6 @@ def texts(module: str) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(module).readline):
         if token.type in kinds:
             yield token.start[0], token.string
-
-
-def comments(module: str) -> Iterator[tuple[int, str]]:
-    return ((line, text) for line, text in texts(module) if text.startswith("#"))
 
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -117,16 +105,6 @@ def forbidden(text: str, name: str, line: int) -> Iterator[str]:
     for match in FORBIDDEN.finditer(text):
         reason = list(WORDS.values())[int((match.lastgroup or "w0")[1:])]
         yield f"{name}:{line + text.count(chr(10), 0, match.start())}: {' '.join(match[0].split())}: {reason}"
-
-
-def commit_violations(commits: str) -> Iterator[str]:
-    """Violations in the subjects of a range of commits; none outside of a repository, or where `main` is unknown."""
-    command = ["git", "log", "--no-merges", "--format=%h %s", commits]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    for entry in done.stdout.splitlines():
-        commit, _, subject = entry.partition(" ")
-        if len(subject) > MAX_SUBJECT or not SUBJECT.match(subject):
-            yield f"{commit}: write `area: imperative`, at most {MAX_SUBJECT} characters: {subject}"
 
 
 if __name__ == "__main__":

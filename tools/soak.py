@@ -519,8 +519,7 @@ def timed(work: Callable[[], object], clock: Callable[[], float] = time.perf_cou
 
 def timing(samples: int) -> Iterator[str]:
     """Failures if the response time distinguishes an unknown user from a wrong password."""
-    from osbctl.broker.authenticator import Authenticator
-    from osbctl.broker.decision import REFUSED
+    from osbctl.broker.authenticator import REFUSED, Authenticator
 
     authenticator = Authenticator([make_record("platform", "right", rounds=5_000)])
     kinds: dict[str, list[float]] = {"platform": [], "nobody": []}

@@ -8,10 +8,10 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
-from osbctl.broker.catalog_app import Response
+from osbctl.broker.authenticator import Authenticator
+from osbctl.broker.catalog_app import CatalogApp, Response
 from osbctl.broker.channel import Shared
 from osbctl.broker.parser import RequestParser
-from osbctl.broker.service import Service
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -24,8 +24,10 @@ class AdminApp:
     IP addresses: this stops DNS rebinding, where a web page resolves its own name to this listener.
     """
 
-    def __init__(self, shared: Shared, service: Service, allowed_hosts: Iterable[str]) -> None:
-        self._shared, self._service = shared, service
+    def __init__(
+        self, shared: Shared, authenticator: Authenticator, catalog_app: CatalogApp, allowed_hosts: Iterable[str]
+    ) -> None:
+        self._shared, self._authenticator, self._catalog_app = shared, authenticator, catalog_app
         self._allowed_hosts = frozenset(("localhost", *(host.lower() for host in allowed_hosts)))
         self._pages: dict[str, Callable[[], Response]] = {
             "/livez": lambda: _text_response("200 OK", "ok"),
@@ -91,12 +93,12 @@ class AdminApp:
         yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)
         connections = len(self._shared.connections.all)
         yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=connections)
-        waiting = self._service.authenticator.queue_length
+        waiting = self._authenticator.queue_length
         yield core.GaugeMetricFamily("osbctl_queue", "Requests whose password is being hashed.", value=waiting)
         if self._shared.tls:
             days = self._shared.tls.certificate.days_left()
             yield core.GaugeMetricFamily("osbctl_certificate_days_left", "Days until the certificate ends.", value=days)
-        catalog = self._service.app.catalog
+        catalog = self._catalog_app.catalog
         age = max(0.0, time.time() - catalog.modified)
         yield core.GaugeMetricFamily("osbctl_catalog_age_seconds", "Seconds since the catalog was loaded.", value=age)
         info = core.InfoMetricFamily("osbctl_catalog", "The catalog that is served.")

@@ -10,14 +10,15 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
 from math import inf
 
-from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
-from osbctl.broker.fairness import BoundedCache, PasswordJob, PasswordQueue
+from osbctl.broker.fairness import KNOWN_CLIENTS, BoundedCache, Usage
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
-from osbctl.broker.proxy import client_prefix
+from osbctl.broker.proxy import client_prefix, network_prefix
 from osbctl.credentials import LONGEST, MINIMUM_ROUNDS, CredentialRecord
 
 _log = logging.getLogger("osbctl.broker")
@@ -31,9 +32,40 @@ MAX_WAIT_SECONDS = 20.0
 REFUSED_SECONDS = 600.0
 """Lifetime of a cached refusal: it may be due to an expired record, and the system clock may be corrected."""
 
+GUESSES, GUESSES_PER_SECOND = 10, 2.0  # unknown passwords of a client for one identity: at first, and then per second
+MAX_WAITING = 128  # unknown passwords in the queue
+REFUSAL_HALF_LIFE_SECONDS = 60.0
+
 _EXPECTED = (HashingError, OSError)
 
 _USUAL_SALT = 16
+
+
+class RequestOutcome(StrEnum):
+    """Decision on a request. `busy`: its password could not be checked now."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    BUSY = "busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An outcome, and the public name of the matching record: its label, else its number (empty if there is none)."""
+
+    outcome: RequestOutcome
+    label: str = ""
+
+
+REFUSED = Decision(RequestOutcome.REFUSED)
+BUSY = Decision(RequestOutcome.BUSY)
+
+
+@dataclass(slots=True, eq=False)
+class CredentialCheck:
+    """A check of the credentials of a request. `decision` is None until it is made, once, perhaps in another thread."""
+
+    decision: Decision | None = None
 
 
 class KnownRecords:
@@ -93,6 +125,114 @@ class KnownRecords:
         """Find the record with the same identity and hash; label and expiry may differ."""
         group = self._by_identity.get(record.identity, ())
         return next((each for each in group if each.hash == record.hash), None)
+
+
+@dataclass(slots=True, eq=False)
+class PasswordJob(CredentialCheck):
+    """An unknown header in the queue, for all requests that carry it.
+
+    `client` is a `client_prefix`, `since` monotonic. `is_known`: its identity has a record. `tried`: it was hashed
+    early; `begun`: it is being hashed in turn. `wakes` are called with the decision.
+    """
+
+    digest: bytes = b""
+    identity: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    client: str = ""
+    since: float = 0.0
+    is_known: bool = False
+    tried: bool = False
+    begun: bool = False
+    wakes: list[Callable[[], None]] = field(default_factory=list)
+
+
+class PasswordQueue:
+    """Unknown passwords that wait for a hash; not thread-safe.
+
+    The order is that of refusals: first the client with fewest, then the network with fewest, then arrival. If the
+    queue is full, the oldest of the worst client makes room. So guessers only delay each other, and a new client waits
+    for one hash.
+
+    Where platform and guesser share an address, that is not enough. So while several wait, each hash in turn is
+    followed by an early one: for the first whose identity has a record, and for any if there is none. If the password
+    is right, it is answered at once; if it is wrong, nothing happens until its turn comes, with another hash. So a
+    guesser of other identities delays no correct password, and learns nothing: neither time nor order of refusals
+    depends on records.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.jobs: dict[bytes, PasswordJob] = {}
+        """By digest, in order of arrival. A job stays until it is decided, so that equal headers share one hash."""
+        self._refusals: BoundedCache[Usage] = BoundedCache(KNOWN_CLIENTS)
+        self._guesses: BoundedCache[tuple[float, float]] = BoundedCache(KNOWN_CLIENTS)
+        self._is_early = False
+
+    def take_guess(self, client: str, identity: str) -> bool:
+        """Count a guess of a client at an identity; False if there were too many."""
+        key, now = (client, hash(identity)), self._clock()
+        guesses, then = self._guesses.get(key, (0.0, now))
+        guesses = max(0.0, guesses - (now - then) * GUESSES_PER_SECOND)
+        if guesses + 1 > GUESSES:
+            return False
+        self._guesses.put(key, (guesses + 1, now))
+        return True
+
+    def add(self, job: PasswordJob) -> PasswordJob | None:
+        """Add a job. Returns the one that had to make room, which may be the same."""
+        self.jobs[job.digest] = job
+        if len(self.jobs) <= MAX_WAITING:
+            return None
+        ranks = self._ranks()
+        worst = max(ranks[each.client] for each in self._waiting())
+        return next(each for each in self._waiting() if ranks[each.client] == worst)
+
+    def take_expired(self, seconds: float) -> list[PasswordJob]:
+        """Jobs that have waited longer."""
+        return [job for job in self._waiting() if self._clock() - job.since > seconds]
+
+    def choose(self) -> tuple[PasswordJob, bool]:
+        """The job to hash next, and whether that is early. While several wait, each second hash is."""
+        ranks = self._ranks()
+        self._is_early = len(self.jobs) > 1 and not self._is_early
+        if self._is_early:
+            known = [job for job in self.jobs.values() if job.is_known and not job.tried]
+            # Of one client, the identity first that was guessed least. Without any, a dummy: it takes the same time.
+            job = min(known or self.jobs.values(), key=lambda job: (ranks[job.client], self._guessed(job)))
+            job.tried = True
+        else:
+            job = min(self.jobs.values(), key=lambda job: ranks[job.client])
+            job.begun = True
+        return job, self._is_early
+
+    def record_result(self, job: PasswordJob, accepted: bool) -> None:
+        """Count a wrong password; a correct one was no guess, and forgives all, and the next refusal."""
+        now = self._clock()
+        if accepted:
+            self._guesses.pop((job.client, hash(job.identity)), None)
+            self._usage(job.client).set(-1, now)
+        else:
+            for each in (job.client, network_prefix(job.client)):
+                self._usage(each).add(1, now)
+
+    def _waiting(self) -> Iterator[PasswordJob]:
+        return (job for job in self.jobs.values() if not job.begun)
+
+    def _ranks(self) -> dict[str, tuple[float, float]]:
+        """The rank of each client with a job, the lowest first: refusals lately, of the client and of its network."""
+        now, ranks = self._clock(), {}
+        for client in {job.client for job in self.jobs.values()}:
+            own, network = (self._refusals.get(each) for each in (client, network_prefix(client)))
+            ranks[client] = (own.at(now) if own else 0.0, network.at(now) if network else 0.0)
+        return ranks
+
+    def _usage(self, client: str) -> Usage:
+        usage = self._refusals.get(client) or Usage(REFUSAL_HALF_LIFE_SECONDS)
+        self._refusals.put(client, usage)
+        return usage
+
+    def _guessed(self, job: PasswordJob) -> float:
+        return self._guesses.get((job.client, hash(job.identity)), (0.0, 0.0))[0]
 
 
 class Authenticator:

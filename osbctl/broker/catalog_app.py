@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias
 
-from osbctl.broker.decision import RequestOutcome
 from osbctl.broker.parser import (
     RequestParser,
     etag_matches,
@@ -75,14 +74,12 @@ UNAUTHORIZED = error_response(
     "The username or the password is wrong, or none were given.",
     ("WWW-Authenticate", _REALM),
 )
-BUSY = error_response(
+TOO_MANY_CREDENTIALS = error_response(
     "503 Service Unavailable",
     "TooManyRequests",
     "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
-AUTHENTICATION_ERRORS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: BUSY}
-"""Responses to requests without valid credentials; they reveal nothing about the broker."""
 
 METHOD_NOT_ALLOWED = error_response(
     "405 Method Not Allowed", "MethodNotAllowed", "The catalog is read with GET.", ("Allow", "GET, HEAD")

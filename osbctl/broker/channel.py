@@ -19,8 +19,8 @@ from waitress.buffers import ReadOnlyFileBasedBuffer  # type: ignore[import-unty
 from waitress.channel import HTTPChannel  # type: ignore[import-untyped]
 from waitress.utilities import build_http_date  # type: ignore[import-untyped]
 
-from osbctl.broker.catalog_app import AUTHENTICATION_ERRORS, Response, error_response
-from osbctl.broker.decision import REFUSED, CredentialCheck, Decision, RequestOutcome
+from osbctl.broker.authenticator import REFUSED, CredentialCheck, Decision, RequestOutcome
+from osbctl.broker.catalog_app import TOO_MANY_CREDENTIALS, UNAUTHORIZED, Response, error_response
 from osbctl.broker.fairness import Client, Connections, Share
 from osbctl.broker.logs import Entry, LineWriter
 from osbctl.broker.parser import RequestParser
@@ -32,6 +32,9 @@ _log = logging.getLogger("osbctl.broker")
 
 RECORD = 16384
 """Size of the largest TLS record (RFC 8446 §5.1), and of one read or write."""
+
+_REFUSALS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: TOO_MANY_CREDENTIALS}
+"""Responses to requests without valid credentials; they reveal nothing about the broker."""
 
 LARGE_BODY = 65_536
 """A body up to this size (bytes) is copied into the send buffer."""
@@ -232,7 +235,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             return error_response(*request.error)
         refusal = None
         if self.shared.authenticate is not None:  # a missing decision is no permission
-            refusal = AUTHENTICATION_ERRORS.get((decision or REFUSED).outcome)
+            refusal = _REFUSALS.get((decision or REFUSED).outcome)
         response: Response = refusal or self.server.application(request)
         return response
 

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from select import PIPE_BUF
 from typing import Generic, TypeVar
 
-from osbctl.broker.decision import Decision
+from osbctl.broker.authenticator import Decision
 from osbctl.text import escape_ci_commands, escape_line
 
 T = TypeVar("T")

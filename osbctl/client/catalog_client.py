@@ -14,9 +14,16 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
 
-from osbctl.client.connection_options import ConnectionOptions, basic_auth, check_options, check_proxy, find_proxy
+from osbctl.client.connection_options import (
+    SURE_LENGTH,
+    ConnectionOptions,
+    basic_auth,
+    check_options,
+    check_proxy,
+    find_proxy,
+    find_secret_pointers,
+)
 from osbctl.client.http_client import MAX_RECEIVED, WRITE_HTTPS, HttpClient, read_body_chunks
-from osbctl.client.sent_password import SURE_LENGTH, find_secret_pointers
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonValue

@@ -248,8 +248,8 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
     # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
     if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
         return "TLS failed: the broker closed the connection", _CLIENT_CERT
-    words = escape_line(reason.lower().replace("_", " "))
-    return f"TLS failed: {words or 'the handshake was not finished'}", ""
+    cause = escape_line(reason.lower().replace("_", " "))
+    return f"TLS failed: {cause or 'the handshake was not finished'}", ""
 
 
 def _describe_certificate_names(client: HttpClient) -> str:

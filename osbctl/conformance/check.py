@@ -1,28 +1,49 @@
 """Asks a live broker what platforms and the public conformance checkers ask, and what they leave out.
 
-About a dozen requests, one after the other, each bounded in time and size. Two of them try wrong logins.
+About a dozen requests, one after the other, each bounded in time and size. Two of them try wrong logins. The table of
+probes is in `probe_table`; `check_catalog_reply` and `check_error_reply` check what comes back anyway.
 """
 
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+import re
+from base64 import b64decode
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from osbctl.changes import SEVERITIES
 from osbctl.client.catalog_client import (
+    CATALOG_PATH,
     MAX_REDIRECTS,
+    error_description,
+    find_sent_password,
     format_origin,
     is_same_origin,
     parse_json_body,
     redirect_target,
     status_error,
 )
-from osbctl.client.connection_options import ConnectionOptions, check_options
-from osbctl.client.http_client import Failure
-from osbctl.conformance import probes
+from osbctl.client.connection_options import ConnectionOptions, SentPassword, basic_auth, check_options
+from osbctl.client.http_client import Failure, normalize_content_encoding
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Finding, Severity
-from osbctl.platforms import Platform, format_platforms
+from osbctl.platforms import ApiVersion, Platform, format_platforms, platforms_refusing
 from osbctl.rule import RULES
+
+VERSION = "X-Broker-API-Version"
+IDENTITY = "osbctl-check-7f1c"
+"""Sent as the request identity, to see whether it comes back."""
+
+_TELLING = 12
+"""Characters; a shorter password is looked for in the form in which it is sent alone."""
+
+_NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
+_MOST_TOLD = 3
+_STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
+_BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
+"""Among the challenges of one header or several (RFC 9110 §11.6.1)."""
 
 MOST_SILENT = 2
 """After so many requests without a whole answer no more are sent."""
@@ -59,7 +80,7 @@ def check_broker(
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
     probe_faults = [fault for fault in probe_faults if fault.rule not in superseded]
-    faults += [*probes.check_catalog_reply(first_reply, slow_seconds), *probes.check_error_reply(first_reply)]
+    faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
     faults += probe_faults
     is_whole = first_reply.status == 200 and not first_reply.fault
     read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
@@ -76,7 +97,7 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
     if not exchange.secure:
         faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
     for _ in range(MAX_REDIRECTS + 1):
-        reply = exchange.send_request(header_changes={"X-Broker-API-Request-Identity": probes.IDENTITY})
+        reply = exchange.send_request(header_changes={"X-Broker-API-Request-Identity": IDENTITY})
         if reply.no_response:
             if reply.no_response.kind is Failure.UNREACHABLE:
                 raise reply.no_response
@@ -128,7 +149,7 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
         if not first_reply.fault:
             yield Fault("wire-slow", "too slow to be asked anything else", first_reply, Severity.INFO, ())
         return
-    failed, table = 0, list(probes.probe_table(exchange, first_reply))
+    failed, table = 0, list(probe_table(exchange, first_reply))
     for number, probe in enumerate(table):
         reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, max_seconds=probe_seconds)
         if _is_limited(reply) and reply.status != first_reply.status:
@@ -142,7 +163,7 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
         elif says_new or probe.always:
             yield from probe.find_faults(first_reply, reply)
         if reply.status and says_new:
-            yield from probes.check_error_reply(reply)
+            yield from check_error_reply(reply)
         failed += bool(reply.fault)
         if failed >= MOST_SILENT:
             return
@@ -151,3 +172,216 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
 def _is_limited(reply: Reply) -> bool:
     """Return whether the broker limits requests (RFC 6585 §4, RFC 9110 §15.6.4)."""
     return reply.status == 429 or (reply.status == 503 and "retry-after" in reply.headers)
+
+
+def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
+    """Check the answer to the valid request, which is slow if it took more than `slow_seconds`."""
+    options = reply.options
+    if reply.status != 200 and not reply.fault:
+        text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
+        refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
+        if reply.status == 412:  # of the version that was asked for
+            refused = _platforms_sending(options.api_version, reply.platforms)
+        yield Fault("wire-status", text, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
+        return
+    yield from _check_body(reply, reply.platforms)
+    if reply.fault:
+        return
+    yield from _check_password_leak(reply, options)
+    yield from _check_request_identity(reply, options.api_version)
+    if reply.seconds > slow_seconds:
+        refused = [platform for platform in reply.platforms if reply.seconds > platform.record.timeout]
+        severity = Severity.ERROR if refused else None
+        yield Fault("wire-slow", f"the answer took {reply.seconds:.1f} seconds", reply, severity, refused)
+
+
+def _platforms_sending(version: str, platforms: Collection[Platform]) -> list[Platform]:
+    """Those of `platforms` that send this version."""
+    return [platform for platform in platforms if platform.api_version == version]
+
+
+def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
+    """Check that neither the catalog, which everybody may read, nor a header holds the password that was sent."""
+    hint = "take it out of the answer, and change it"
+    if any(map(options.holds_password, reply.headers.values())):
+        yield Fault("wire-secret", "a header of the answer holds the password that was sent", reply, hint=hint)
+    place = find_sent_password(reply.body, reply.json, options)
+    if place is not None:
+        location = f", at {place}" if place else ""
+        yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
+
+
+def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
+    """Check the body of a successful answer, which `platforms` would read."""
+    coding = normalize_content_encoding(reply.headers.get("content-encoding"))
+    if coding:
+        text = f"the body is compressed ({reply.redact(coding)}), and there was no Accept-Encoding"
+        # A platform that unpacks anything unpacks gzip.
+        stopped = platforms_refusing("wire-gzip-unasked") if coding == "gzip" else EVERY
+        yield Fault("wire-gzip-unasked", text, reply, refused_by=[each for each in platforms if each in stopped])
+    if reply.fault:
+        if coding in ("", "gzip"):
+            yield Fault("wire-cut", reply.fault, reply, refused_by=platforms)
+    elif why := reply.non_object_reason:
+        text = f"the body is not a JSON object: {reply.redact(why)}"
+        refused = [platform for platform in platforms if platform not in reply.readings]
+        yield Fault("wire-not-json", text, reply, refused_by=refused)
+    elif reply.media_type != "application/json":
+        called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
+        yield Fault("wire-content-type", f"{called}, not application/json", reply)
+
+
+def _check_request_identity(reply: Reply, version: str) -> Iterator[Fault]:
+    """Check that the request identity comes back; API version 2.15 added it."""
+    returned = reply.headers.get("x-broker-api-request-identity")
+    if returned != IDENTITY:
+        severity = None if version >= ApiVersion.V2_15 else Severity.INFO
+        outcome = f"came back as {reply.redact(returned)}" if returned else "did not come back"
+        yield Fault("wire-request-identity", f"X-Broker-API-Request-Identity {outcome}", reply, severity)
+
+
+def check_error_reply(reply: Reply) -> Iterator[Fault]:
+    """Check required and forbidden content of an error answer."""
+    if reply.status < 400:
+        return
+    if _echoes_credentials(reply):
+        yield Fault("wire-secret", f"the answer ({reply.status}) holds the password that was sent", reply)
+    if reply.fault:
+        return
+    description = reply.json.get("description") if isinstance(reply.json, dict) else None
+    if not (isinstance(description, str) and description.strip()):
+        yield Fault("wire-error-body", "the body of the error is not JSON with a description", reply)
+    elif reply.media_type != "application/json":
+        called = f"is called {reply.redact(reply.media_type)}" if reply.media_type else "has no Content-Type"
+        yield Fault("wire-content-type", f"the body of the error {called}", reply)
+
+
+def _echoes_credentials(reply: Reply) -> bool:
+    """Return whether the answer holds what the request logged in with, as it was sent or plain."""
+    token = reply.sent.removeprefix("Basic ")
+    text = reply.body.decode("utf-8", "replace") + "\n".join(reply.headers.values())
+    try:
+        user, _, password = b64decode(token, validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    # A short one may be a word that stands there by chance.
+    return (bool(token) and token in text) or (len(password) >= _TELLING and SentPassword(user, password).is_in(text))
+
+
+class Probe(NamedTuple):
+    """A request, and requirements of its reply: one whose status is not `allowed` breaks `rule`.
+
+    Where the catalog is served all the same, it breaks `open_rule`. `compare` compares an allowed reply with the first
+    one; it gets every reply where `allowed` is empty. `always`: also check a reply with the status of the first.
+    """
+
+    variation: str = ""
+    header_changes: Mapping[str, str | None] = {}
+    rule: str = ""
+    allowed: tuple[int, ...] = ()
+    compare: Callable[[Reply, Reply], Iterable[Fault]] | None = None
+    path: str = ""
+    open_rule: str = ""
+    always: bool = False
+
+    def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
+        """The faults of a reply; `first_reply` is the reply to the valid request."""
+        if not self.allowed or reply.status in self.allowed:
+            return self.compare(first_reply, reply) if self.compare else ()
+        rule = self.open_rule if self.open_rule and reply.holds_catalog else self.rule
+        wanted = self.allowed[0]
+        severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
+        return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity)]
+
+
+def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
+    """The probes of a broker that gave `first_reply`; wrong logins come last, since it may lock the account."""
+    path, is_served = exchange.path, first_reply.status == 200
+    if is_served and not first_reply.fault:
+        gzip = {"Accept-Encoding": "gzip"}
+        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _compare_gzip_reply)
+    yield from _version_probes(exchange.options, first_reply)
+    asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
+    if is_served and asks_doubled and path.endswith(CATALOG_PATH):
+        doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
+        yield Probe(path=doubled, compare=partial(_check_doubled_slash, exchange.address))
+    yield from _login_probes(exchange.options)
+
+
+def _version_probes(options: ConnectionOptions, first_reply: Reply) -> Iterator[Probe]:
+    bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule="wire-version-unchecked")
+    yield bad._replace(variation=f"without {VERSION}", header_changes={VERSION: None}, allowed=(412, 400))
+    yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
+    yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
+    if first_reply.status in (200, 412):
+        for version in sorted({platform.api_version for platform in first_reply.platforms} - {options.api_version}):
+            compare = partial(_check_platform_version, version)
+            yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True)
+
+
+def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
+    wrong_password = basic_auth(options.user or _NOBODY, _WRONG)
+    unknown_user = basic_auth(_NOBODY, options.password or _WRONG)
+    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_basic_challenge, open_rule="wire-open")
+    yield login._replace(variation="without credentials", header_changes={"Authorization": None})
+    yield login._replace(variation="with a wrong password", header_changes={"Authorization": wrong_password})
+    yield login._replace(variation="with an unknown user", header_changes={"Authorization": unknown_user})
+    malformed = {"Authorization": "Basic %%%"}
+    yield login._replace(variation="with malformed credentials", header_changes=malformed, allowed=(401, 400))
+
+
+def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
+    """Compare the reply to a request for gzip, as platforms written in Go send it, with the first."""
+    if reply.fault:
+        yield Fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
+    elif reply.json != first_reply.json:
+        severity, what = _describe_difference(first_reply.json, reply.json)
+        text = f"two requests in a row got different catalogs: {reply.redact(what)}"
+        hint = "keep ids in the source; never make them at the start" if severity is Severity.ERROR else ""
+        yield Fault("wire-unstable", text, first_reply, severity, hint=hint)
+
+
+def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
+    """Severity and description of the differences between two JSON values, most severe first."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return Severity.ERROR, "one of them is not a JSON object"
+    changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
+    if not changes:
+        return Severity.INFO, "only in how it is written"
+    sentences = [f"{change.object}: {change.message}".removeprefix(": ") for change in changes[:_MOST_TOLD]]
+    more = [f"and {len(changes) - _MOST_TOLD} more"] if len(changes) > _MOST_TOLD else []
+    return SEVERITIES[changes[0].level], "; ".join([*sentences, *more])
+
+
+def _check_doubled_slash(address: str, _: Reply, reply: Reply) -> Iterator[Fault]:
+    """Check that the catalog is served, or that a redirect which every platform follows leads to its address."""
+    followed = not any(reply.status in platform.record.unfollowed_redirects for platform in reply.platforms)
+    leads_back = followed and redirect_target(address, reply.status, reply.headers.get("location")) == address
+    if reply.status != 200 and not leads_back:
+        hint = "serve it, or register the broker without a slash at the end of its address"
+        yield Fault("wire-double-slash", f"answered {reply.status}, not 200", reply, hint=hint)
+
+
+def _check_status_400(_: Reply, reply: Reply) -> Iterator[Fault]:
+    """Report a 400 for a missing or wrong version as an info."""
+    if reply.status == 400:
+        text = "answered 400, which OSB 2.16 allows; the conformance checkers want 412"
+        yield Fault("wire-version-status", text, reply, Severity.INFO)
+
+
+def _check_platform_version(version: str, first_reply: Reply, reply: Reply) -> Iterator[Fault]:
+    """Check the reply at the version that some platform sends, and compare its catalog with the first."""
+    if reply.status != 200:
+        text = f"answered {reply.status}, not 200{error_description(reply.body, reply.options, reply.headers)}"
+        yield Fault("wire-version-refused", text, reply, refused_by=_platforms_sending(version, reply.platforms))
+        return
+    yield from _check_body(reply, _platforms_sending(version, reply.platforms))
+    both_hold_catalogs = not (first_reply.non_object_reason or reply.non_object_reason)
+    if first_reply.status == 200 and first_reply.json != reply.json and both_hold_catalogs:
+        severity, what = _describe_difference(first_reply.json, reply.json)
+        yield Fault("wire-version-differs", f"another catalog: {reply.redact(what)}", reply, severity)
+
+
+def _check_basic_challenge(_: Reply, reply: Reply) -> Iterator[Fault]:
+    if reply.status == 401 and not _BASIC.search(reply.headers.get("www-authenticate", "")):
+        yield Fault("wire-challenge", "the 401 has no WWW-Authenticate: Basic", reply)

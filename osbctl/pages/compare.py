@@ -136,14 +136,10 @@ def _split_limit(line: str) -> tuple[str, str]:
 def _other_metadata(plan: ServicePlan, redactor: Redactor) -> dict[str, str]:
     """Text of the remaining metadata by key."""
     return {
-        key: _format_metadata(value, redactor)
+        key: yes_or_no(value) if isinstance(value, bool) else redactor.redact(value, 300) or str(value)
         for key, value in plan.metadata.items()
         if key not in _KNOWN and isinstance(value, str | int | float) and not redactor.must_redact(key)
     }
-
-
-def _format_metadata(value: str | float, redactor: Redactor) -> str:
-    return yes_or_no(value) if isinstance(value, bool) else redactor.redact(value, 300) or str(value)
 
 
 def _key_in_words(key: str) -> str:

@@ -30,7 +30,7 @@ MAX_TAGS = 200
 """Most tags of one service offering on a page."""
 SHORT = 400
 """Most characters of a name or a short description."""
-MAX_WORDS = 20
+MAX_REASONS = 20
 """Most lines of one platform."""
 
 PLACES = {
@@ -75,8 +75,8 @@ class VerdictView(NamedTuple):
     platform: str
     label: str
     kind: str
-    does: str
-    words: tuple[str, ...] = ()
+    reaction: str
+    reasons: tuple[str, ...] = ()
 
 
 class ParameterView(NamedTuple):
@@ -299,32 +299,31 @@ def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOff
     messages = dict.fromkeys(reason.message for reason in reasons if reason.path[: len(service.path)] == service.path)
     if not messages:
         return None
-    kind, does = _SAID[outcome.kind]
-    return VerdictView(platform.value, platform.label, kind, does, tuple(_limit_lines([*messages], MAX_WORDS)))
+    kind, reaction = _REACTIONS[outcome.kind]
+    return VerdictView(platform.value, platform.label, kind, reaction, tuple(_limit_lines([*messages], MAX_REASONS)))
 
 
-_SAID = {
+_REACTIONS = {
     VerdictKind.REFUSES: ("refuses", "refused"),
     VerdictKind.CRASHES: ("refuses", "crashes"),
     VerdictKind.UNREADABLE: ("refuses", "cannot read it"),
     VerdictKind.UNCLEAR: ("other", "unclear: a value is not known yet"),
 }
-"""CSS class and words for each verdict but acceptance."""
+"""CSS class and text for each verdict but acceptance."""
 
 
 class CatalogVerdict(NamedTuple):
     """The verdict of a platform that does not accept a catalog, with its reasons.
 
-    `culprits` are titles and anchors of the service offerings that are a reason; `words` the reasons that are none of
-    theirs.
+    `culprits` are titles and anchors of the service offerings that cause it; `reasons` have another cause.
     """
 
     broker: str
     label: str
     kind: str
-    does: str
+    reaction: str
     culprits: Sequence[tuple[str, str]]
-    words: Sequence[str]
+    reasons: Sequence[str]
 
 
 def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[CatalogVerdict]:
@@ -340,5 +339,5 @@ def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[Catal
             reasons = outcome.refusals or outcome.doubts
             general = dict.fromkeys(reason.message for reason in reasons if reason.path[:2] not in services)
             yield CatalogVerdict(
-                part.broker, platform.label, *_SAID[outcome.kind], culprits, _limit_lines([*general], MAX_WORDS)
+                part.broker, platform.label, *_REACTIONS[outcome.kind], culprits, _limit_lines([*general], MAX_REASONS)
             )

@@ -60,7 +60,7 @@ def render_page(content: Content) -> str:
         script=script,
         views=views,
         changes=_group_by_kind(changes, attrgetter("level"), (*READING_ORDER, "accepted")),
-        join_equal=_join_equal_notes,
+        join_equal=lambda notes: join_by(notes, lambda note: (note.change.fact, note.accepted)),
         fragment=fragment,
         platforms_and_effects=platforms_and_effects,
         findings=_group_by_kind(findings, attrgetter("finding.severity"), Severity),
@@ -96,11 +96,6 @@ def _attach_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote
         if holder:
             holder.changes.append(notes[-1])
     return notes
-
-
-def _join_equal_notes(notes: Iterable[ChangeNote]) -> list[list[ChangeNote]]:
-    """Lists of notes that say the same of several objects."""
-    return join_by(notes, lambda note: (note.change.fact, note.accepted))
 
 
 def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:

@@ -95,14 +95,14 @@ def split_blocks(text: str) -> list[Block]:
     blocks: list[Block] = []
     is_open = in_code = False
     for line in text.splitlines():
-        words = " ".join(line.split())
+        text_of_line = " ".join(line.split())
         item, heading = _ITEM.match(line), _HEADING.fullmatch(line)
         if _FENCE.match(line):
             in_code, is_open = not in_code, False
         elif in_code or line.lstrip().startswith("|"):
             _add_line(blocks, "pre", line.rstrip())
             is_open = False
-        elif not words or _RULE.fullmatch(line):
+        elif not text_of_line or _RULE.fullmatch(line):
             is_open = False
         elif heading:
             blocks.append(Block("heading", [heading[1].rstrip("# ")]))
@@ -111,9 +111,9 @@ def split_blocks(text: str) -> list[Block]:
             _add_line(blocks, "ol" if item[1] else "ul", " ".join(line[item.end() :].split()), int(item[1] or 1))
             is_open = True
         elif is_open:  # the paragraph or item goes on
-            blocks[-1].lines[-1] += f" {words}"
+            blocks[-1].lines[-1] += f" {text_of_line}"
         else:
-            blocks.append(Block("p", [words.removeprefix("> ")]))
+            blocks.append(Block("p", [text_of_line.removeprefix("> ")]))
             is_open = True
     return blocks
 

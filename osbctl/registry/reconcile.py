@@ -139,8 +139,8 @@ def _clash_remarks(update: Update) -> tuple[Remark, ...]:
 def _change_remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
     found = []
     for change in changes[:MAX_TOLD]:
-        does = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
-        message = f"{change.message}: {does}" if does else change.message
+        reactions = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
+        message = f"{change.message}: {reactions}" if reactions else change.message
         found.append(Remark(change.rule, change.level.value, change.object or "catalog", message))
     if len(changes) > MAX_TOLD:
         found.append(Remark("", "", "", f"and {len(changes) - MAX_TOLD:,} more"))

@@ -121,13 +121,13 @@ def judge_request(
 
     `previous` are the parameters that were sent before an update; None if they are not known.
     """
-    found = [_finding((name,), words) for name, words in rules.name_faults(request, update=update)]
+    found = [_finding((name,), message) for name, message in rules.name_faults(request, update=update)]
     if rules.fault or (fault := _schema_fault(rules)):
         return [*found, _finding((), f"every request to this plan is refused: {rules.fault or fault}")]
     whole = not update or previous is not None
     values, faults = rules.merge({**(previous or {}), **request}, whole=whole)
-    found += [_finding((), words) for _, words in faults]
-    found += [_finding((), words) for words in rules.import_faults(values) if update]
+    found += [_finding((), message) for _, message in faults]
+    found += [_finding((), message) for message in rules.import_faults(values) if update]
     schema = rules.schema
     unknown = {name for name, value in values.items() if value is UNKNOWN}
     required = [name for name in schema.pop("required", ()) if whole and name not in unknown]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from osbctl.broker.catalog_app import CatalogApp
 from osbctl.broker.parser import parse_api_version
-from osbctl.broker.service import Service
+from osbctl.broker.serve import Service
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials import read_credentials
 from osbctl.errors import SourceError, UsageError

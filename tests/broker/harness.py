@@ -18,9 +18,9 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from osbctl.broker.authenticator import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.catalog_app import Response
 from osbctl.broker.channel import Phase, Shared, Stats
-from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.listeners import listen_tcp
 from osbctl.broker.logs import Entry
 from osbctl.broker.parser import RequestParser

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from osbctl.broker import logs
+from osbctl.broker.authenticator import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.catalog_app import Response
-from osbctl.broker.decision import CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.reload import WatchedFiles
 from osbctl.broker.serve import serve
 from osbctl.broker.settings import ServeOptions, Settings

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from osbctl.broker.decision import Decision, RequestOutcome
+from osbctl.broker.authenticator import Decision, RequestOutcome
 from osbctl.broker.logs import (
     LOGGERS,
     STANDARD_ERROR,

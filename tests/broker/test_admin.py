@@ -26,7 +26,9 @@ from tests.broker.processes import admin, over_tls, process
     *((host, 421) for host in ("evil.metrics.internal", "metrics.internal.evil")),
 ])  # fmt: skip
 def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
-    app = AdminApp(SimpleNamespace(draining=False, threads=[]), SimpleNamespace(), ["metrics.internal"])  # type: ignore[arg-type]
+    app = AdminApp(
+        SimpleNamespace(draining=False, threads=[]), SimpleNamespace(), SimpleNamespace(), ["metrics.internal"]
+    )  # type: ignore[arg-type]
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"
@@ -62,7 +64,7 @@ def test_admin_pages(tmp_path: Path, trust: ssl.SSLContext, tls: dict[str, str])
 def test_broker_is_not_ready_without_a_thread() -> None:
     alive, dead = threading.current_thread(), threading.Thread(name="reload")
     shared = SimpleNamespace(draining=False, threads=[alive])
-    app = AdminApp(shared, SimpleNamespace(), [])  # type: ignore[arg-type]
+    app = AdminApp(shared, SimpleNamespace(), SimpleNamespace(), [])  # type: ignore[arg-type]
     request = SimpleNamespace(command="GET", path="/readyz", headers={})
     assert app(request).status == "200 OK"
     shared.threads.append(dead)

@@ -18,28 +18,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.broker.authenticator import (
-    CACHE_SIZE,
-    MAX_WAIT_SECONDS,
-    REFUSED_SECONDS,
-    Authenticator,
-    KnownRecords,
-)
-from osbctl.broker.decision import (
     BUSY,
-    REFUSED,
-    CredentialCheck,
-    Decision,
-    RequestOutcome,
-)
-from osbctl.broker.fairness import (
+    CACHE_SIZE,
     GUESSES,
-    KNOWN_CLIENTS,
+    MAX_WAIT_SECONDS,
     MAX_WAITING,
     REFUSAL_HALF_LIFE_SECONDS,
-    BoundedCache,
+    REFUSED,
+    REFUSED_SECONDS,
+    Authenticator,
+    CredentialCheck,
+    Decision,
+    KnownRecords,
     PasswordJob,
     PasswordQueue,
+    RequestOutcome,
 )
+from osbctl.broker.fairness import KNOWN_CLIENTS, BoundedCache
 from osbctl.broker.hashing_process import HashingError, HashingProcess
 from osbctl.broker.hashing_worker import find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth

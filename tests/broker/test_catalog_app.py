@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from osbctl.broker.authenticator import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.catalog_app import CatalogApp, ServedCatalog
 from osbctl.broker.channel import Channel
-from osbctl.broker.decision import BUSY, REFUSED, CredentialCheck, Decision, RequestOutcome
 from osbctl.broker.parser import RequestParser, etag_matches, parse_http_date, prefers_gzip
 
 BODY = json.dumps({"services": [{"name": "käse", "plans": [{"name": f"p{n}"} for n in range(9)]}]}).encode()

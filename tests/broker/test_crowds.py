@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.broker.decision import REFUSED, CredentialCheck, Decision, RequestOutcome
+from osbctl.broker.authenticator import REFUSED, CredentialCheck, Decision, RequestOutcome
 from tests.broker.harness import GET, LONG, PATIENCE, SMALL, Broker, Reader, ask, running, until
 from tools.crowds import ATTACKS, FEW, UPDATES, key_updates, run, run_beside_nginx
 from tools.soak import attack

@@ -16,9 +16,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.broker.authenticator import MAX_WAIT_SECONDS
+from osbctl.broker.authenticator import MAX_WAIT_SECONDS, REFUSED, CredentialCheck, Decision
 from osbctl.broker.channel import Phase
-from osbctl.broker.decision import REFUSED, CredentialCheck, Decision
 from osbctl.broker.settings import Settings
 from tests.broker.harness import GET, LARGE, LONG, PATIENCE, SMALL, Broker, Reader, ask, let_in, running, until
 

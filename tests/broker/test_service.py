@@ -15,7 +15,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.service import Service, _list_credentials
+from osbctl.broker.serve import Service, _list_credentials
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
 from osbctl.credentials import CredentialRecord, make_record, write_record

@@ -15,9 +15,15 @@ import pytest
 from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions, basic_auth
 from osbctl.client.http_client import HttpClient
-from osbctl.conformance.check import MOST_SILENT, CheckResult, check_broker
+from osbctl.conformance.check import (
+    IDENTITY,
+    MOST_SILENT,
+    CheckResult,
+    check_broker,
+    check_catalog_reply,
+    check_error_reply,
+)
 from osbctl.conformance.exchange import Fault, Reply, merge_faults
-from osbctl.conformance.probes import IDENTITY, check_catalog_reply, check_error_reply
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
