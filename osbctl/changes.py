@@ -8,7 +8,7 @@ from typing import TypeVar
 from osbctl.findings import Location, Severity
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import Platform, format_platforms
-from osbctl.platforms.reactions import Level as Level
+from osbctl.platforms.updates import Level as Level
 from osbctl.text import fingerprint, plural
 
 _Item = TypeVar("_Item")

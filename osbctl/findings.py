@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from osbctl.paths import JsonPath
     from osbctl.platforms import Platform
-    from osbctl.platforms.outcome import Outcome, VerdictKind
+    from osbctl.platforms.verdict import Outcome, VerdictKind
 
 
 class Severity(StrEnum):

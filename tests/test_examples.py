@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.findings import DocumentError, FailOn, ValidationResult
 from osbctl.platforms import Platform, platforms_refusing
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog

@@ -7,8 +7,8 @@ import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.fields import LATEST, field_type, known_fields, version_introduced
-from osbctl.platforms import ApiVersion, Platform, judge_all
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.verdict import VerdictKind, judge_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.run_rules import run_rules
 

@@ -13,7 +13,7 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
 from osbctl.pages import Content
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.tools import Purpose
 from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

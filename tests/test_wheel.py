@@ -86,7 +86,7 @@ def test_the_wheel_contains_exactly_the_needed_files(built: dict[str, Path]) -> 
     assets = {f"osbctl/{file.relative_to(ROOT / 'osbctl')}" for file in (ROOT / "osbctl/pages/assets").iterdir()}
     about = {name for name in names if name.startswith("osbctl-") and ".dist-info/" in name}
     assert {"osbctl/schemas/report-1.json", "osbctl/catalogs/source/catalog.lock"} <= data
-    beside = {"osbctl/py.typed", "osbctl/platforms/ordinary.json"}
+    beside = {"osbctl/py.typed", "osbctl/platforms/accepted_by_all.json"}
     (manual,) = (name for name in names if ".data/" in name)
     assert manual.endswith(".data/data/share/man/man1/osbctl.1")
     assert names == code | data | assets | about | beside | {manual}

@@ -11,7 +11,7 @@ from osbctl.cli.connection import read_catalog
 from osbctl.cli.output import terminal_width, use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.errors import UsageError
 from osbctl.platforms import Platform, chosen_or_all
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.tools import Purpose
 from osbctl.tasks.options import chosen_platforms, find_by_name_or_id, first_config
 from osbctl.text import AnsiStyle
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from osbctl.changes import SEVERITIES, Effect, Level
 from osbctl.platforms import Platform
-from osbctl.platforms.reactions import DependsOnInstances, Reaction
+from osbctl.platforms.updates import DependsOnInstances, Reaction
 from osbctl.rule import Category, Rule
 
 
@@ -45,7 +45,7 @@ def register_kind(
     """Register a kind of change and its rule; `reaction` is the usual one, `level` by default the strictest."""
     reactions: dict[Platform, Reaction | DependsOnInstances] = {}
     for platform in Platform:
-        own = platform.record.reactions.get(id, reaction)
+        own = platform.load_module("updates").REACTIONS.get(id, reaction)
         if own is None:
             raise LookupError(
                 f"REACTIONS of {platform.label} needs {id}, which has no reaction common to all platforms"

@@ -19,8 +19,9 @@ from osbctl.comparison.rules import fields, identity
 from osbctl.errors import SourceError
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.export import Fields, RowFields
-from osbctl.platforms.saving import catalog_rows, row_labels, rows_by_key
+from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.tools import Fields, RowFields
+from osbctl.platforms.updates import catalog_rows, row_labels, rows_by_key
 from osbctl.sources.exports import StoredCatalog
 from osbctl.text import plural
 
@@ -45,7 +46,7 @@ def find_drift(
     if shape and stored.platform:
         _check_same_broker(stored, broker, shape.whole)
         false_defaults, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        as_written = stored.platform.record.normalize_field_names(broker.data)
+        as_written = normalize_field_names(stored.platform, broker.data)
         old_data, new_data = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
         drop_inherited_values(old_data, new_data, as_written, false_defaults)
         old, new = Catalog.of(old_data), Catalog.of(new_data)

@@ -8,7 +8,7 @@ from osbctl.comparison.values import format_value
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
-from osbctl.platforms.export import RowFields, row_name
+from osbctl.platforms.tools import RowFields, row_name
 from osbctl.sources.exports import export_shapes
 
 _MAX_BYTES = 256 * 1024 * 1024

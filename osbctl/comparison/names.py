@@ -14,7 +14,7 @@ from osbctl.comparison.rules import identity
 from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.saving import Clash, simulate_update
+from osbctl.platforms.updates import Clash, simulate_update
 
 
 class _Kinds(NamedTuple):

@@ -12,8 +12,8 @@ from osbctl.comparison.rules.identity import NOW_REFUSED, PLAN_NAME_TAKEN, REFUS
 from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Refusal, redact_message
-from osbctl.platforms.saving import Clash, Update
+from osbctl.platforms.updates import Clash, Update
+from osbctl.platforms.verdict import Refusal, redact_message
 
 Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
 """The refusals of one catalog by the platforms that refuse it."""

@@ -15,7 +15,7 @@ from osbctl.changes import Change
 from osbctl.findings import Finding
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Outcome
+from osbctl.platforms.verdict import Outcome
 
 MAX_WITH_REQUESTS = 2_000
 """Pages with more plans have no commands and examples, which would be most of the page."""

@@ -22,7 +22,7 @@ from osbctl.pages.safe_content import (
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.platforms.verdict import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor, mask_secrets
 from osbctl.views import Prices, bullets, flag_text, format_amount, is_free, parse_prices, price_phrases, yes_or_no
 

@@ -7,13 +7,7 @@ from enum import StrEnum
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from osbctl.platforms.commands import Tool
-    from osbctl.platforms.export import Export
-    from osbctl.platforms.outcome import Outcome
-    from osbctl.platforms.reactions import DependsOnInstances, Reaction
+from typing import Any, NamedTuple
 
 
 class Platform(StrEnum):
@@ -27,7 +21,11 @@ class Platform(StrEnum):
     @property
     def record(self) -> PlatformRecord:
         """The facts about it. Its folder is loaded at the first use."""
-        return _load_record(self.value)
+        return _load_record(self)
+
+    def load_module(self, name: str) -> Any:
+        """A module of its folder: `verdict`, `updates` or `tools`; with an empty name, the folder's own."""
+        return import_module(f"{__name__}.{self.value.replace('-', '_')}.{name}".rstrip("."))
 
     @property
     def label(self) -> str:
@@ -41,8 +39,8 @@ class Platform(StrEnum):
 
 
 @cache
-def _load_record(name: str) -> PlatformRecord:
-    record: PlatformRecord = import_module(f"{__name__}.{name.replace('-', '_')}").PLATFORM
+def _load_record(platform: Platform) -> PlatformRecord:
+    record: PlatformRecord = platform.load_module("").PLATFORM
     return record
 
 
@@ -63,16 +61,6 @@ def chosen_or_all(platforms: Collection[Platform]) -> tuple[Platform, ...]:
 def format_platforms(platforms: Collection[Platform]) -> str:
     """Their labels for a sentence: `Cloud Foundry, Korifi`, or `every platform`."""
     return "every platform" if len(platforms) == len(Platform) else ", ".join(platform.label for platform in platforms)
-
-
-def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`."""
-    from osbctl.platforms.ordinary import is_ordinary
-    from osbctl.platforms.outcome import Outcome, VerdictKind
-
-    accepted = Outcome(VerdictKind.ACCEPTS) if is_ordinary(data) else None
-    chosen = (platform for platform in Platform if platform in platforms)
-    return {each: accepted if accepted and each.record.accepts_ordinary else each.record.judge(data) for each in chosen}
 
 
 class ApiVersion(StrEnum):
@@ -119,90 +107,77 @@ class State(StrEnum):
     """Active, but without its service offering: no new instances."""
 
 
+SHARED_PLAN_ID = """\
+    Bad:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
+    Good:
+        plans:
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}"""
+"""The examples of a rule that two plans share an id."""
+
+_GO_TYPE_TEXT = """A value has a type that {} cannot decode.
+
+    It is written in Go: a single value of a wrong type makes the whole answer unreadable. Field names match in any
+    case.
+    Bad: bindable: "true"
+    Good: bindable: true"""
+
+
 class PlatformRecord(NamedTuple):
-    """Facts about one platform. Modules of its `folder` hold the rest; they are loaded at the first use.
+    """Facts about one platform. Modules of its folder, loaded when they are needed, hold the rest."""
 
-    `label` is its name for people, `api_version` the `X-Broker-API-Version` that it sends. `refuses` are the general
-    rules whose findings make it refuse a catalog. `sharing` is its reaction, a phrase, to two catalogs that share an
-    identity; `unique` are the identities that no two brokers may share. `omitted_is_false` are the booleans of a plan
-    that it reads as false if a catalog omits them, `service_only` those that it reads in service offerings only.
-    `merges_same_ids`: of all service offerings, or plans, of one id in a whole catalog it has one, the last.
-    `timeout` is for the request of a catalog, in seconds. `accepted_statuses` are the HTTP statuses whose body it reads
-    as a catalog, `unfollowed_redirects` the redirects that it does not follow. `is_quoted`: its own messages are known,
-    and reports quote them. `stripped_from_names` are the characters that it removes around names before it stores them.
-    `sends_password_elsewhere`: it follows redirects to other hosts and sends the password there, but never goes from
-    HTTPS to HTTP; others (in Go) do, and drop the password on other hosts. `reads_loose_json`: its parser takes NaN,
-    comments and raw control characters, but not bytes that are not UTF-8, which others replace.
-    `doubles_slash`: it asks for `//v2/catalog` where the address of the broker ends with a slash.
-    `accepts_ordinary`: it accepts every ordinary catalog (`ordinary`).
-    """
-
-    folder: str
     label: str
+    """Its name for people."""
     api_version: str
+    """The `X-Broker-API-Version` that it sends."""
     refuses: frozenset[str] = frozenset()
+    """The general rules whose findings make it refuse a catalog."""
+    rules: Mapping[str, str] = MappingProxyType({})
+    """The texts of its own rules, by id without the prefix. `rule_texts` has all."""
+    go_source: str = ""
+    """The source code of a program in Go, whose module `verdict` has a `CATALOG_TYPE`; empty for other programs."""
     sharing: Mapping[Identity, str] = MappingProxyType({})
-    omitted_is_false: frozenset[str] = frozenset()
-    service_only: frozenset[str] = frozenset()
-    merges_same_ids: bool = False
+    """Its reaction, a phrase, to two catalogs that share an identity."""
     unique: frozenset[Identity] = frozenset()
-    timeout: float = 60.0
-    accepted_statuses: range = range(200, 201)
-    unfollowed_redirects: frozenset[int] = frozenset()
-    is_quoted: bool = False
+    """The identities that no two brokers may share."""
+    omitted_is_false: frozenset[str] = frozenset()
+    """The booleans of a plan that it reads as false if a catalog omits them."""
+    service_only: frozenset[str] = frozenset()
+    """The booleans that it reads in service offerings only."""
+    merges_same_ids: bool = False
+    """Of all service offerings, or plans, of one id in a whole catalog it has one, the last."""
     stripped_from_names: str = ""
+    """The characters that it removes around names before it stores them."""
+    in_accepted_by_all: bool = False
+    """It accepts every catalog that `accepted_by_all.json` describes."""
+    is_quoted: bool = False
+    """Its own messages are known, and reports quote them."""
+    timeout: float = 60.0
+    """For the request of a catalog, in seconds."""
+    accepted_statuses: range = range(200, 201)
+    """The HTTP statuses whose body it reads as a catalog."""
+    unfollowed_redirects: frozenset[int] = frozenset()
+    """The redirects that it does not follow."""
     sends_password_elsewhere: bool = False
+    """It follows redirects to other hosts and sends the password there, but never goes from HTTPS to HTTP.
+
+    Others (in Go) do, and drop the password on other hosts.
+    """
     reads_loose_json: bool = False
+    """Its parser takes NaN, comments and raw control characters, but not bytes that are not UTF-8.
+
+    Others replace such bytes.
+    """
     doubles_slash: bool = False
-    accepts_ordinary: bool = False
-
-    def judge(self, data: dict[str, Any]) -> Outcome:
-        """Verdict on the catalog `data`, from the module `verdict`, without secrets."""
-        outcome: Outcome = self._load_module("verdict").judge(data)
-        return outcome.redacted
-
-    def normalize_field_names(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The catalog `data` with the field names that it reads; programs in Go (with a `CATALOG_TYPE`) ignore case."""
-        catalog_type = self._load_module("verdict").CATALOG_TYPE
-        if catalog_type is None:
-            return data
-        from osbctl.platforms.golang import normalize_field_names
-
-        normalized: Mapping[str, Any] = normalize_field_names(data, catalog_type)
-        return data if normalized == data else normalized
-
-    def change_rows(self, update: Any) -> None:
-        """Simulate an `Update` of `osbctl.platforms.saving`: change its rows, or add its clashes, in platform order."""
-        self._load_module("updates").change_rows(update)
+    """It asks for `//v2/catalog` where the address of the broker ends with a slash."""
 
     @property
     def rule_texts(self) -> Mapping[str, str]:
-        """The texts of its own rules, by rule id without the prefix; from the module `verdict`."""
-        found: Mapping[str, str] = self._load_module("verdict").REFUSALS
-        return found
-
-    @property
-    def reactions(self) -> Mapping[str, Reaction | DependsOnInstances]:
-        """Reactions to kinds of change that differ from the common one, by id; from the module `updates`."""
-        found: Mapping[str, Reaction | DependsOnInstances] = self._load_module("updates").REACTIONS
-        return found
-
-    def notes_on_changes(self, kinds: Collection[str]) -> list[str]:
-        """Notes on facts that two catalogs do not show and changes of these `kinds` may depend on; from `updates`."""
-        found: Mapping[str, frozenset[str]] = self._load_module("updates").NOTES
-        return [sentence for sentence, when in found.items() if not when or not when.isdisjoint(kinds)]
-
-    @property
-    def export_format(self) -> Export:
-        """Export format; from the module `export`."""
-        found: Export = self._load_module("export").EXPORT
-        return found
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """Its command-line tools; from the module `commands`."""
-        found: tuple[Tool, ...] = self._load_module("commands").TOOLS
-        return found
-
-    def _load_module(self, name: str) -> Any:
-        return import_module(f"{self.folder}.{name}")
+        """The texts of its own rules; those of a program in Go with one about wrong types, and their source."""
+        if not self.go_source:
+            return self.rules
+        texts = {"type": _GO_TYPE_TEXT.format(self.label), **self.rules}
+        return {name: f"{text}\n    Source: {self.go_source}" for name, text in texts.items()}

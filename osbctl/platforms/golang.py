@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.paths import JsonPath
-from osbctl.platforms.outcome import MAX_REFUSALS, Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import MAX_REFUSALS, Outcome, Refusal, VerdictKind, limit_refusals
 
 GoType = Any
 """A type: `string`, `bool`, `int`, `time`, `map`; `raw` for any value; `unclear`, of which only null is predicted; a
@@ -45,17 +46,6 @@ _PLAIN: dict[str, tuple[str, Callable[[Any], bool]]] = {
 def struct_fields(**names_by_type: str) -> dict[str, GoType]:
     """The type of each field of a struct. An argument is a type, its value the names, separated by blanks."""
     return {name: shape for shape, names in names_by_type.items() for name in names.split()}
-
-
-def rule_texts(platform: str, source: str, texts: Mapping[str, str]) -> dict[str, str]:
-    """The texts of a platform's rules, with the one about values of a wrong type, and all with their `source`."""
-    type_text = f"""A value has a type that {platform} cannot decode.
-
-    It is written in Go: a single value of a wrong type makes the whole answer unreadable. Field names match in any
-    case.
-    Bad: bindable: "true"
-    Good: bindable: true"""
-    return {name: f"{text}\n    Source: {source}" for name, text in {"type": type_text, **texts}.items()}
 
 
 class Struct:
@@ -98,11 +88,21 @@ def fold_case(key: str) -> str:
     return key.replace("ſ", "s").lower()  # U+212A, the Kelvin sign, becomes k
 
 
-def normalize_field_names(data: Any, shape: GoType) -> Any:
-    """`data` with the field names of `shape`. Go matches them in any case; the last of several spellings counts."""
+def normalize_field_names(platform: Platform, data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The catalog `data` with the field names that the platform reads.
+
+    Go matches them in any case, and the last of several spellings counts; other programs take them as they are.
+    """
+    if not platform.record.go_source:
+        return data
+    normalized: Mapping[str, Any] = _normalize_value(data, platform.load_module("verdict").CATALOG_TYPE)
+    return data if normalized == data else normalized
+
+
+def _normalize_value(data: Any, shape: GoType) -> Any:
     if isinstance(shape, list | Pointers) and isinstance(data, list):
         inner, items = _item_type_and_values(data, shape)
-        return [normalize_field_names(item, inner) for item in items]
+        return [_normalize_value(item, inner) for item in items]
     return _normalize_struct_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
 
 
@@ -111,7 +111,7 @@ def _normalize_struct_fields(data: dict[str, Any], shape: dict[str, GoType]) -> 
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
         if value is not None or field not in found:
-            found[field] = normalize_field_names(value, shape.get(field))
+            found[field] = _normalize_value(value, shape.get(field))
     return found
 
 

@@ -16,7 +16,7 @@ from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError, UsageError, command_to_install
 from osbctl.files import check_regular_file
 from osbctl.platforms import ApiVersion, Platform, State
-from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.updates import StoredRow
 from osbctl.registry.records import (
     ADD_MAKES_ONE,
     TABLE,

@@ -1,7 +1,7 @@
 """Platform reaction to a new catalog of a registered broker.
 
-The platform's order of saving (`saving` in its folder) decides what is stored and refused; the comparison describes it.
-A platform may save a part of a catalog that it refuses.
+The platform's order of saving (`updates` in its folder) decides what is stored and refused; the comparison describes
+it. A platform may save a part of a catalog that it refuses.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,8 +15,9 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import equal_or_both_empty
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.outcome import Refusal
-from osbctl.platforms.saving import Key, StoredRow, Update, catalog_rows, rows_by_key, simulate_update
+from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.updates import Key, StoredRow, Update, catalog_rows, rows_by_key, simulate_update
+from osbctl.platforms.verdict import Refusal
 from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark
 
 _NOTES = {
@@ -61,7 +62,7 @@ def reconcile(
     `refusals` are the platform's reasons to refuse the catalog, `taken_ids` the ids of other brokers on it.
     """
     used = frozenset(row.plan or "" for row in broker.kept) if used_plans is None else used_plans
-    old, new = (Catalog.of(platform.record.normalize_field_names(data)) for data in (broker.data, new_data))
+    old, new = (Catalog.of(normalize_field_names(platform, data)) for data in (broker.data, new_data))
     update = simulate_update(platform, old, new, used, refusals, kept=broker.kept, others=taken_ids)
     changes = compare_catalogs(broker.document.catalog, new_data, platforms=[platform], used_plans=used)
     actions = tuple(_platform_actions(update, platform))
@@ -78,9 +79,8 @@ def find_registration_refusals(
     data: Mapping[str, Any], platform: Platform, taken_ids: Mapping[tuple[Identity, str], str]
 ) -> tuple[Remark, ...]:
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
-    update = Update({}, Catalog.of(platform.record.normalize_field_names(data)), others=taken_ids)
-    platform.record.change_rows(update)
-    return _clash_remarks(update)
+    new = Catalog.of(normalize_field_names(platform, data))
+    return _clash_remarks(simulate_update(platform, Catalog.of({}), new, others=taken_ids))
 
 
 def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Catalog) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any, Self
 from osbctl.errors import RegistryError, UsageError, command_to_install
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Refusal
-from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.updates import StoredRow
+from osbctl.platforms.verdict import Refusal
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document

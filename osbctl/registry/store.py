@@ -10,8 +10,8 @@ from typing import Any, Self
 from osbctl.containment import run_contained
 from osbctl.errors import InternalError, OsbctlError, SourceError, UsageError
 from osbctl.platforms import Identity, Platform
-from osbctl.platforms.saving import StoredRow
 from osbctl.platforms.shared_identities import ids_unique_on_platform
+from osbctl.platforms.updates import StoredRow
 from osbctl.registry.database import (
     BROKERS,
     LIGHT,

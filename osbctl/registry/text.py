@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from osbctl.platforms.saving import row_labels
+from osbctl.platforms.updates import row_labels
 from osbctl.registry.records import BrokerRow, Refresh, RefreshOutcome, RegisteredBroker
 from osbctl.text import align_columns, cut_to_width, escape_line
 

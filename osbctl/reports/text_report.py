@@ -6,7 +6,7 @@ from itertools import chain
 
 from osbctl.findings import MAX_LOCATED, Finding, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform, format_platforms
-from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.reports import Report
 from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line

@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import NamedTuple
 
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import Manifest, Order, Purpose, Tool
+from osbctl.platforms.tools import Manifest, Order, Purpose, Tool, tools_of
 from osbctl.text import is_safe_character
 
 _OPTION = re.compile(r"\[([^\]]*)\]")
@@ -41,8 +41,7 @@ class Command(NamedTuple):
 
 def build_commands(order: Order, purpose: Purpose, platforms: Collection[Platform] = tuple(Platform)) -> list[Command]:
     """Build the commands of the platforms' tools for a request, in that order."""
-    tools = dict.fromkeys(tool for platform in platforms for tool in platform.record.tools)
-    return [command for tool in tools for command in _build_tool_commands(tool, order, purpose)]
+    return [command for tool in tools_of(platforms) for command in _build_tool_commands(tool, order, purpose)]
 
 
 def _build_tool_commands(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:

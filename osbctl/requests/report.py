@@ -8,7 +8,7 @@ from typing import Any
 from osbctl.findings import Finding
 from osbctl.parameter_table import Parameter
 from osbctl.paths import pointer
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.tools import Purpose
 from osbctl.requests.commands import Command
 from osbctl.requests.parameters import Examples
 from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrap_line

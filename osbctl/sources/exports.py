@@ -1,6 +1,6 @@
 """Exports of platforms, mapped back to catalogs.
 
-The files of an export are pages of rows. The `export` module of a platform recognises them, and locates the fields of a
+The files of an export are pages of rows. The module `tools` of a platform recognises them, and locates the fields of a
 catalog in their rows.
 """
 
@@ -14,8 +14,8 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, get_at
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.export import ExportRow, Fields, Page, RowFields, row_name
-from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.tools import ExportRow, Fields, Page, RowFields, export_format, row_name
+from osbctl.platforms.updates import StoredRow
 from osbctl.sources.catalogs import find_only_catalog, has_service_offering, require_services
 from osbctl.sources.document import Document, PathOrigins
 from osbctl.sources.parse import decode_utf8, not_object_finding, parse_stream
@@ -106,7 +106,7 @@ def find_stored_catalog(
         if len({document.name for document in documents}) > 1 or broker:
             raise UsageError("a catalog is one file, of one broker", "only exports come in several files")
         return StoredCatalog(require_services(find_only_catalog(documents, at), as_list=True))
-    export = platform.record.export_format
+    export = export_format(platform)
     for document in documents:
         document.check_faults(())
         if not _is_export(document, platform):
@@ -119,8 +119,8 @@ def _narrow_platform_by_rows(platform: Platform, pages: Sequence[Page]) -> Platf
     """The platform that alone would write these rows, among those that share the format of `platform`."""
     rows = [row for page in pages for row in page.rows]
     for other in Platform:
-        export = other.record.export_format
-        if export.read is platform.record.export_format.read and export.wrote and export.wrote(rows):
+        export = export_format(other)
+        if export.read is export_format(platform).read and export.wrote and export.wrote(rows):
             return other
     return platform
 
@@ -146,7 +146,7 @@ def recognise_platform(document: Document) -> Platform | None:
 
 def _is_export(document: Document, platform: Platform) -> bool:
     data: Any = document.data  # a list where it is one of service offerings
-    return isinstance(data, dict) and platform.record.export_format.recognises(document)
+    return isinstance(data, dict) and export_format(platform).recognises(document)
 
 
 def _is_catalog(document: Document) -> bool:
@@ -170,7 +170,7 @@ def _unknown_format_error(document: Document) -> SourceError:
 
 def export_shapes() -> Iterable[RowFields]:
     """The row fields of each kind of export, once for platforms that share one."""
-    found = (platform.record.export_format.shape for platform in Platform)
+    found = (export_format(platform).shape for platform in Platform)
     return {shape.whole: shape for shape in found}.values()
 
 
@@ -180,7 +180,7 @@ def export_shapes() -> Iterable[RowFields]:
 def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> StoredCatalog:
     """Merge the pages of an export into a catalog; errors as in `find_stored_catalog`."""
     rows = [row for page in pages for row in page.rows]
-    shape = platform.record.export_format.shape
+    shape = export_format(platform).shape
     services = _index_rows_by_name(shape, rows, is_plan=False)
     plans: dict[str, list[ExportRow]] = defaultdict(list)
     for plan in _index_rows_by_name(shape, rows, is_plan=True).values():

@@ -3,7 +3,7 @@
 from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
 from osbctl.findings import DocumentError, Finding, ValidationResult, Verdict
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.rule import rule_of
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import Limits

@@ -10,8 +10,9 @@ from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
-from osbctl.platforms import Identity, Platform, format_platforms
-from osbctl.platforms.saving import StoredRow, simulate_update
+from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
+from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update
 from osbctl.sources.document import Document
 
 
@@ -74,14 +75,8 @@ def _compare(
         notes.append(f"{old.name} is refused by {who}: {effect}")
     changes = add_locations(changes, old, new)
     if len(platforms) < len(Platform):
-        notes += _platform_notes(changes, platforms)
+        notes += notes_on_changes(chosen_or_all(platforms), {change.rule for change in changes})
     return Comparison(old.name, new.name, changes, notes)
-
-
-def _platform_notes(changes: list[Change], platforms: frozenset[Platform]) -> list[str]:
-    """Notes of `platforms` on what the catalogs do not tell."""
-    rules = {change.rule for change in changes}
-    return [note for platform in Platform if platform in platforms for note in platform.record.notes_on_changes(rules)]
 
 
 def plan_ids(*documents: Document) -> set[str]:
@@ -108,7 +103,7 @@ def add_refusals(
     refused = refusals_by_platform(new, platforms)
     updates = {}
     for platform in (each for each in Platform if each in platforms):
-        before, after = (Catalog.of(platform.record.normalize_field_names(data)) for data in (old, new))
+        before, after = (Catalog.of(normalize_field_names(platform, data)) for data in (old, new))
         reasons = refused.get(platform, ())
         updates[platform] = simulate_update(platform, before, after, used, reasons, kept=kept, others=others)
     if not refused and not any(update.clashes for update in updates.values()):

@@ -20,8 +20,8 @@ from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, image_to_data_url
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import Order, Purpose
-from osbctl.platforms.outcome import Outcome
+from osbctl.platforms.tools import Order, Purpose, tools_of
+from osbctl.platforms.verdict import Outcome
 from osbctl.requests.commands import Command, build_commands
 from osbctl.requests.parameters import generate_examples
 from osbctl.sources.document import Document
@@ -178,7 +178,7 @@ def _to_json(value: Any) -> str:
 def _platform_commands(available: Sequence[Command], platform: Platform) -> Iterator[ShownCommand]:
     """Commands of the platform's tools; a file stands with the first command that reads it."""
     seen: set[tuple[str, str]] = set()
-    tools = {tool.name for tool in platform.record.tools}
+    tools = {tool.name for tool in tools_of([platform])}
     for command in available:
         if command.tool not in tools:
             continue

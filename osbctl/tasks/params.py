@@ -11,7 +11,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import PARAMETERS_FILE, Order, Purpose
+from osbctl.platforms.tools import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
 from osbctl.requests.commands import build_commands
 from osbctl.requests.parameters import generate_examples, request_errors

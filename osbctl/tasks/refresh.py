@@ -9,6 +9,7 @@ from osbctl.containment import run_contained
 from osbctl.errors import OsbctlError, RegistryError, SourceError, UsageError, error_sentence
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM
+from osbctl.platforms.updates import notes_on_changes
 from osbctl.registry.reconcile import find_registration_refusals, reconcile
 from osbctl.registry.records import (
     BrokerCatalog,
@@ -131,7 +132,7 @@ def _fetch_and_reconcile(
 ) -> tuple[Refresh, dict[str, Any]]:
     """Fetch the catalog and compute its refresh, with what it changes: `catalog` and `kept` of `store_refresh`."""
     row, platform = broker.row, broker.row.platform
-    notes = tuple(Remark("", "", "", sentence) for sentence in platform.record.notes_on_changes(()))
+    notes = tuple(Remark("", "", "", sentence) for sentence in notes_on_changes([platform], ()))
     base = Refresh(utc_timestamp(), RefreshOutcome.UNCHANGED, platform, remarks=notes)
     try:
         answer, sent = client.fetch(row)

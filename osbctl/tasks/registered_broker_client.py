@@ -16,6 +16,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.paths import pointer
 from osbctl.platforms import ApiVersion
+from osbctl.platforms.verdict import judge
 from osbctl.redaction import is_secret_path, may_be_secret_name
 from osbctl.registry.records import BrokerCatalog, RegisteredBroker, Registration, Remark
 from osbctl.sources.parse import parse_document
@@ -70,7 +71,7 @@ class RegisteredBrokerClient:
         if refused:
             return BrokerCatalog(body, data, refused)
         errors = tuple(_to_remark(one, sent) for one in validate_document(document, options).errors)
-        refusals = broker.platform.record.judge(data).refusals if errors else ()
+        refusals = judge(broker.platform, data).refusals if errors else ()
         return BrokerCatalog(body, data, errors=errors, refusals=refusals)
 
     def find_password_in_stored_catalog(self, broker: RegisteredBroker, sent: ConnectionOptions) -> tuple[Remark, ...]:

@@ -8,8 +8,8 @@ from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdi
 from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity
-from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import SharedIdentity, describe_reactions, find_shared_identities
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.rule import RULES, Category
 from osbctl.sources.document import Document
 from osbctl.validation.checks import load_rules

@@ -13,8 +13,8 @@ from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
 from osbctl.paths import LITERALS, JsonPath, get_at, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
-from osbctl.platforms import ApiVersion, Platform, judge_all
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all, limit_refusals
 from osbctl.redaction import redact_text
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from osbctl.findings import Finding, Severity
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import Outcome
+from osbctl.platforms.verdict import Outcome
 from osbctl.rule import rule_of
 from osbctl.validation.options import ValidationOptions
 

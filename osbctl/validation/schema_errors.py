@@ -12,7 +12,7 @@ from osbctl.findings import Finding, Fix, Severity
 from osbctl.jsonschemas.sentences import describe_violation
 from osbctl.paths import JSON_TYPES, JsonPath, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
-from osbctl.platforms.outcome import MAX_REFUSALS
+from osbctl.platforms.verdict import MAX_REFUSALS
 from osbctl.sources.catalogs import catalog_below_hint
 from osbctl.text import LIST_HINT, did_you_mean, format_key
 from osbctl.validation.checks import CatalogNode, is_numbered

@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema
 
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.tools import Purpose
 from osbctl.requests.report import params_json
 from osbctl.sources.read import read_source
 from osbctl.tasks.params import plan_parameters

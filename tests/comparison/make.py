@@ -6,7 +6,8 @@ from typing import Any
 from osbctl.changes import Change
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refusals
-from osbctl.platforms import Platform, judge_all
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import judge_all
 
 
 def plan(id: str, name: str, **fields: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from osbctl.comparison.drift import find_drift
-from osbctl.platforms import Platform, judge_all
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import judge_all
 from osbctl.sources.exports import StoredCatalog, find_stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

@@ -12,7 +12,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.fixes.edits import Edit, apply_edits, make_edit, offset_before
 from osbctl.fixes.passes import Pass
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write_fixed_files

@@ -22,8 +22,8 @@ from osbctl.pages import Branding, Content, Part
 from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.platforms import Platform
-from osbctl.platforms.commands import Order, Purpose
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.tools import Order, Purpose
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind
 from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from osbctl.findings import DocumentError
-from osbctl.platforms import Platform, judge_all
-from osbctl.platforms.outcome import Outcome, VerdictKind
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import Outcome, VerdictKind, judge_all
 from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS
 

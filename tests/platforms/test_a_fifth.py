@@ -24,17 +24,17 @@ TOY = {
 from osbctl.platforms import Identity, PlatformRecord
 
 PLATFORM = PlatformRecord(
-    folder=__name__,
     label="Toy Box",
     api_version="2.16",
     refuses=frozenset({"id-duplicate"}),
+    rules={"lego": "A service offering is called lego.\\n\\nBad: name: lego\\nGood: name: bricks\\nSource: the lid of the box"},
     sharing={Identity.SERVICE_NAME: "shuffles both"},
     omitted_is_false=frozenset({"free"}),
 )
 """,
     "verdict.py": """
 from osbctl.catalog import Catalog
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind
 
 def judge(data):
     found = tuple(
@@ -42,13 +42,10 @@ def judge(data):
         for service in Catalog.of(data).services if service.name == "lego"
     )
     return Outcome(VerdictKind.REFUSES if found else VerdictKind.ACCEPTS, found)
-
-CATALOG_TYPE = None
-REFUSALS = {"lego": "A service offering is called lego.\\n\\nBad: name: lego\\nGood: name: bricks\\nSource: the lid of the box"}
 """,
     "updates.py": """
 from osbctl.platforms import State
-from osbctl.platforms.reactions import breaking, safe
+from osbctl.platforms.updates import breaking, safe
 
 NOTES = {}
 REACTIONS = {
@@ -73,8 +70,8 @@ def change_rows(update):
     for service in update.catalog.services:
         update.store(service.id, service)
 """,
-    "export.py": """
-from osbctl.platforms.export import Export, ExportRow, Page, RowFields, checked_rows
+    "tools.py": """
+from osbctl.platforms.tools import INSTANCE, Export, ExportRow, Page, Purpose, RowFields, Tool, checked_rows
 
 ROWS = RowFields(
     service={("id",): (("box",),), ("name",): (("word",),), ("description",): (("description",),)},
@@ -94,10 +91,6 @@ def read_page(document):
     return Page(rows)
 
 EXPORT = Export(ROWS, is_export, read_page)
-""",
-    "commands.py": """
-from osbctl.platforms.commands import INSTANCE, Purpose, Tool
-
 TOOLS = (Tool("toy", dict.fromkeys(Purpose, f"toy play {{service}} {{plan}} {INSTANCE}")),)
 """,
 }

@@ -14,7 +14,7 @@ import pytest
 
 from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.paths import JsonPath
-from osbctl.platforms import Platform, judge_all
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.fragments import changed, places

@@ -16,7 +16,7 @@ from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 from osbctl.platforms.cloudfoundry.verdict import judge
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from tests.comparison.make import catalog, plan, service
 
 ROWS = [

@@ -3,7 +3,9 @@
 import pytest
 
 from osbctl.comparison.change_kinds import KINDS, register_kind
-from osbctl.platforms import Platform, judge_all
+from osbctl.platforms import Platform
+from osbctl.platforms.tools import export_format, tools_of
+from osbctl.platforms.verdict import judge_all
 from osbctl.tasks.options import all_rules
 
 
@@ -11,14 +13,13 @@ from osbctl.tasks.options import all_rules
 def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
     rules = all_rules()
     record = platform.record
-    assert record.folder == f"osbctl.platforms.{platform.replace('-', '_')}"
     assert platform.label and platform.api_version
     assert platform in judge_all({"services": []})
     assert record.refuses <= set(rules)
     assert {f"{platform}-{name}" for name in record.rule_texts} <= set(rules)
-    assert set(record.reactions) <= set(KINDS)
-    assert record.export_format.shape.whole
-    assert record.tools
+    assert set(platform.load_module("updates").REACTIONS) <= set(KINDS)
+    assert export_format(platform).shape.whole
+    assert tools_of([platform])
 
 
 def test_each_platform_must_have_a_reaction_to_a_kind_of_change() -> None:

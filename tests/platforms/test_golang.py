@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from osbctl.platforms.golang import decode
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 
 INNER = {"id": "string", "free": "bool"}
 SHAPE = {"name": "string", "metadata": "map", "tags": ["string"], "one": INNER, "plans": [{**INNER, "one": INNER}]}

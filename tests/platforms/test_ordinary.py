@@ -10,9 +10,8 @@ from osbctl.paths import get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.korifi.verdict import CATALOG_TYPE as KORIFI
 from osbctl.platforms.kubernetes.verdict import CATALOG_TYPE as KUBERNETES
-from osbctl.platforms.ordinary import is_ordinary
-from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.service_manager.verdict import CATALOG_TYPE as SERVICE_MANAGER
+from osbctl.platforms.verdict import VerdictKind, is_accepted_by_all, judge
 from osbctl.sources.parse import parse_document
 from tests.case import case
 from tests.comparison.make import catalog, plan, service
@@ -78,18 +77,18 @@ ODD = [*LONG, *TEXTS, *NUMBERS, *DIALECTS, *SCHEMAS, *SUPPORT, *OTHERS]
 
 def assert_accepted(data: Any) -> None:
     for platform in Platform:
-        assert platform.record.judge(data).kind is VerdictKind.ACCEPTS, platform
+        assert judge(platform, data).kind is VerdictKind.ACCEPTS, platform
 
 
 def test_every_platform_accepts_an_ordinary_catalog_with_any_odd_value() -> None:
     """In each place of it, and in place of each field; most catalogs are ordinary no more."""
     paths = [path for path in places(ORDINARY) if path and path[:2] != ("services", 1)]
     number_ordinary = 0
-    assert is_ordinary(ORDINARY)
+    assert is_accepted_by_all(ORDINARY)
     for path in paths:
         for odd in [..., *ODD]:
             data = changed(ORDINARY, path, odd)
-            if is_ordinary(data):
+            if is_accepted_by_all(data):
                 number_ordinary += 1
                 with case(path, f"{odd!r:.80}"):
                     assert_accepted(data)
@@ -115,13 +114,13 @@ def test_every_platform_accepts_an_ordinary_catalog_with_other_fields() -> None:
                     data = copy.deepcopy(ORDINARY)
                     get_at(data, path)[spelling] = {"": [1]}
                     with case(path, spelling):
-                        assert not is_ordinary(data) or spelling == "metadata"
+                        assert not is_accepted_by_all(data) or spelling == "metadata"
 
 
 def test_recorded_answers_to_ordinary_catalogs_are_acceptances() -> None:
     number_ordinary = 0
     for recorded in cases():
-        if is_ordinary(read_data(recorded.text)):
+        if is_accepted_by_all(read_data(recorded.text)):
             number_ordinary += 1
             with case(recorded.name):
                 assert recorded.kind is VerdictKind.ACCEPTS

@@ -16,7 +16,9 @@ import pytest
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Identity, Platform, State
+from osbctl.platforms.golang import normalize_field_names
 from osbctl.platforms.shared_identities import ids_unique_on_platform
+from osbctl.platforms.verdict import judge
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.sources.exports import StoredCatalog
@@ -130,7 +132,7 @@ class Broker(NamedTuple):
         self, catalog: dict[str, Any], used: frozenset[str], others: dict[tuple[Identity, str], str]
     ) -> "tuple[Broker, bool]":
         platform = self.stored.row.platform
-        refusals = platform.record.judge(catalog).refusals
+        refusals = judge(platform, catalog).refusals
         result = reconcile(self.stored, catalog, platform, used, AT, refusals=refusals, taken_ids=others)
         stored = RegisteredBroker(self.stored.row, json.dumps(result.stored).encode(), result.kept)
         return Broker(stored), result.refused
@@ -148,7 +150,7 @@ class Broker(NamedTuple):
     def active_objects(self) -> set[tuple[str, str | None, str]]:
         """Service offering, plan and name of all that is active; an orphan has no service offering."""
         platform = self.stored.row.platform
-        catalog = platform.record.normalize_field_names(self.stored.data)
+        catalog = normalize_field_names(platform, self.stored.data)
         found = set()
         for service in catalog.get("services") or ():
             found.add((service.get("id") or "", None, service.get("name") or ""))

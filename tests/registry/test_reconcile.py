@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.updates import StoredRow
+from osbctl.platforms.verdict import judge
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import Reconciliation, reconcile
 from osbctl.registry.records import ActionKind, BrokerRow, RefreshOutcome, RegisteredBroker
@@ -185,11 +186,11 @@ def test_a_catalog_that_comes_again_does_nothing(
 ) -> None:
     """Plan ids may be repeated, which Korifi accepts."""
     first, *later = catalogs
-    if platform.record.judge(first).refusals:
+    if judge(platform, first).refusals:
         return
     broker = stored(first, platform=platform)
     for data in later:
-        refusals = platform.record.judge(data).refusals
+        refusals = judge(platform, data).refusals
         result = reconcile(broker, data, platform, used, LATER, refusals=refusals)
         broker = stored(result.stored, *result.kept, platform=platform)
         again = reconcile(broker, data, platform, used, LATER, refusals=refusals)
@@ -198,21 +199,21 @@ def test_a_catalog_that_comes_again_does_nothing(
 
 def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphans() -> None:
     new = catalog(service("s", plan("n", "new"), {**plan("x"), "description": ""}, plan("p", "small"), name="other"))
-    result = reconcile(stored(OLD), new, K8S, frozenset(), LATER, refusals=K8S.record.judge(new).refusals)
+    result = reconcile(stored(OLD), new, K8S, frozenset(), LATER, refusals=judge(K8S, new).refusals)
     assert result.refused
     assert did(result) == ["updated other", "created other/new", "deleted service-t", "kept service-t/only"]
     assert states(result) == [("t", "r", "orphaned", LATER)]
     (left,) = result.stored["services"]
     assert (left["name"], [one["id"] for one in left["plans"]]) == ("other", ["p", "q", "n"])
     broker = stored(result.stored, *result.kept, platform=K8S)
-    again = reconcile(broker, new, K8S, None, AT, refusals=K8S.record.judge(new).refusals)
+    again = reconcile(broker, new, K8S, None, AT, refusals=judge(K8S, new).refusals)
     assert (again.refused, again.actions, again.kept, again.stored) == (True, (), result.kept, result.stored)
 
 
 def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_panics() -> None:
     faulty = service("t", plan("r", "other"), metadata={"documentationUrl": 5})
     new = catalog(service("s", plan("p", "first")), faulty)
-    result = reconcile(stored(OLD), new, KORIFI, frozenset(), LATER, refusals=KORIFI.record.judge(new).refusals)
+    result = reconcile(stored(OLD), new, KORIFI, frozenset(), LATER, refusals=judge(KORIFI, new).refusals)
     assert result.refused
     assert did(result) == ["updated service-s/first"]
     assert "documentationUrl" not in json.dumps(result.stored)
@@ -251,6 +252,6 @@ def test_every_what_and_state_is_reached() -> None:
     kept = StoredRow("s", "n", plan("n"), State.INACTIVE, AT)
     results += [run(changed(s=[plan("p", "small"), plan("q", "large"), plan("n")]), CF, None, kept)]
     empty = catalog(service("s", {**plan("p"), "name": ""}, plan("q", "large")))
-    results += [reconcile(stored(OLD), empty, K8S, frozenset(), LATER, refusals=K8S.record.judge(empty).refusals)]
+    results += [reconcile(stored(OLD), empty, K8S, frozenset(), LATER, refusals=judge(K8S, empty).refusals)]
     assert {one.what for result in results for one in result.actions} == set(ActionKind)
     assert {one.state for result in results for one in result.kept} == set(State)

@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform, State
-from osbctl.platforms.saving import StoredRow
+from osbctl.platforms.updates import StoredRow
 from osbctl.registry import store
 from osbctl.registry.database import Database
 from osbctl.registry.records import (

@@ -10,7 +10,7 @@ import pytest
 import osbctl
 from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform
-from osbctl.platforms.outcome import VerdictKind
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.text import escape_line

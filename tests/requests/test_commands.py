@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from osbctl.platforms.commands import Order, Purpose
+from osbctl.platforms.tools import Order, Purpose
 from osbctl.requests.commands import Command, build_commands
 
 PARAMETERS = {"size": 3}

@@ -12,7 +12,7 @@ import pytest
 
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError, Severity
-from osbctl.platforms.commands import Purpose
+from osbctl.platforms.tools import Purpose
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
 from osbctl.sources.variables import Variable

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
-from osbctl.platforms.commands import Order, Purpose
+from osbctl.platforms.tools import Order, Purpose
 from osbctl.requests.commands import Command, UnquotableError, build_commands, quote_argument
 from osbctl.sources.read import read_source
 from tests.case import case

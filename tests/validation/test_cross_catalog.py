@@ -7,8 +7,8 @@ import pytest
 
 from osbctl.findings import Severity, ValidationResult
 from osbctl.platforms import Identity, Platform, platforms_refusing
-from osbctl.platforms.outcome import VerdictKind
 from osbctl.platforms.shared_identities import describe_reactions
+from osbctl.platforms.verdict import VerdictKind
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.platforms import ApiVersion, Platform, golang, judge_all, outcome
-from osbctl.platforms.cloudfoundry import fields
-from osbctl.platforms.outcome import MAX_REFUSALS, VerdictKind
+from osbctl.platforms import ApiVersion, Platform, golang, verdict
+from osbctl.platforms.cloudfoundry import ruby
+from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind, judge_all
 from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
@@ -92,7 +92,7 @@ def test_a_doubt_is_hidden_once() -> None:
 
 def test_what_cannot_be_read_is_unreadable_to_all() -> None:
     verdicts = unreadable_result("x", ()).verdicts
-    assert {verdict.kind for verdict in verdicts.values()} == {VerdictKind.UNREADABLE}
+    assert {each.kind for each in verdicts.values()} == {VerdictKind.UNREADABLE}
     assert list(verdicts) == list(Platform)
 
 
@@ -102,7 +102,7 @@ LEFT_OUT = "more than 10,000 reasons; the rest is omitted"
 def test_millions_of_refusals_are_bounded_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a hundredth of the bound."""
     most = MAX_REFUSALS // 100
-    for module in (fields, golang, outcome):
+    for module in (ruby, golang, verdict):
         monkeypatch.setattr(module, "MAX_REFUSALS", most)
     for data in (
         {"services": [1] * (most + 5)},

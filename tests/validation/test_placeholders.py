@@ -9,8 +9,8 @@ import pytest
 from osbctl.findings import DocumentError, Severity
 from osbctl.paths import JsonPath, value_at
 from osbctl.placeholders import fill_placeholders, find_placeholders, holds_placeholder
-from osbctl.platforms import Platform, judge_all
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all
 from osbctl.sources.parse import parse_document
 from osbctl.tasks.fix import fix_bytes
 from osbctl.tasks.load_catalog import CatalogSource, load

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from osbctl.fields import CONVENTIONS, PARTS, field_schemas, is_newer_field, load_schema
 from osbctl.findings import Fix, Severity
 from osbctl.paths import JsonPath, value_at
-from osbctl.platforms import ApiVersion, judge_all
+from osbctl.platforms import ApiVersion
+from osbctl.platforms.verdict import judge_all
 from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.validation.options import MAX_FINDINGS
 from osbctl.validation.pipeline import schema_findings

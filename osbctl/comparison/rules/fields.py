@@ -1,7 +1,7 @@
 """Fields and parameter schemas that changed. `OSB` names the sections of the specification."""
 
 from osbctl.comparison.change_kinds import Kind, register_kind
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, Level, breaking, risky, safe
+from osbctl.platforms.updates import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")
 

@@ -4,7 +4,7 @@ Platforms know a service by (broker, id) and a plan by (service id, plan id); so
 """
 
 from osbctl.comparison.change_kinds import register_kind
-from osbctl.platforms.reactions import UPDATES, breaking, refused
+from osbctl.platforms.updates import UPDATES, breaking, refused
 
 NOW_REFUSED = register_kind(
     "change-now-refused",

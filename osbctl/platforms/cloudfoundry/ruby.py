@@ -1,4 +1,4 @@
-"""JSON values in Ruby: printing, comparison, indexing.
+"""JSON values in Ruby (printing, comparison, indexing), and the errors that the Cloud Controller gathers.
 
 The Cloud Controller is a Ruby program, and its messages and crashes follow Ruby's rules. It reads numbers with a
 fraction or an exponent as `BigDecimal`, never as `Float`.
@@ -7,11 +7,13 @@ fraction or an exponent as `BigDecimal`, never as `Float`.
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry import PLATFORM
+from osbctl.platforms.verdict import MAX_REFUSALS, Refusal
 
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
 """White space in Python, not in Ruby's `[[:space:]]`."""
@@ -114,3 +116,52 @@ def json_length(value: Any) -> int:
         # ActiveSupport writes a BigDecimal as a string, so that no reader rounds it.
         text = json.dumps(json.loads(text, parse_float=_big_decimal_to_s), separators=(",", ":"), ensure_ascii=False)
     return len(text) + sum(text.count(char) for char in "<>&\u2028\u2029") * len("u003c")
+
+
+_INDENT = "  "
+
+
+class Errors:
+    """Errors of one object, then of the objects in it; `heading` is printed above both.
+
+    Reasons beyond `MAX_REFUSALS` are omitted.
+    """
+
+    __slots__ = ("heading", "nested", "number", "own")
+
+    def __init__(self, heading: str = "") -> None:
+        self.heading = heading
+        self.own: list[Refusal] = []
+        self.nested: list[Errors] = []
+        self.number = 0
+
+    def add(self, rule: str, path: JsonPath, message: str, hint: str = "") -> None:
+        """Add a reason, in the platform's words."""
+        if len(self.own) <= MAX_REFUSALS:
+            self.own.append(Refusal(rule, path, message, hint))
+
+    def nest(self, errors: "Errors") -> None:
+        """Add the errors of an object inside this one, if it has any."""
+        if errors and self.number <= MAX_REFUSALS:
+            self.nested.append(errors)
+            self.number += errors.number + len(errors.own)
+
+    def __bool__(self) -> bool:
+        return bool(self.own or self.nested)
+
+    def refusals(self) -> Iterator[Refusal]:
+        """All reasons, in the order of their lines."""
+        yield from self.own
+        for errors in self.nested:
+            yield from errors.refusals()
+
+    def message_lines(self) -> tuple[str, ...]:
+        """Lines as the operator sees them; a line break in a name breaks the line."""
+        return tuple(line for text in self._indented_messages("") for line in text.split("\n"))
+
+    def _indented_messages(self, indent: str) -> Iterator[str]:
+        for refusal in self.own:
+            yield indent + refusal.message
+        for errors in self.nested:
+            yield indent + errors.heading
+            yield from errors._indented_messages(indent + _INDENT)

@@ -18,9 +18,8 @@ from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import DRAFT_4
 from osbctl.paths import JsonPath, entries, resolve_pointer, value_at
-from osbctl.platforms.cloudfoundry.fields import Errors
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, equality_key, inspect, json_length
-from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.cloudfoundry.ruby import Errors, RubyCrash, equality_key, inspect, json_length
+from osbctl.platforms.verdict import Refusal
 
 _LONGEST_SCHEMA = 65_536
 _PLACES = {"service_instance": ("create", "update"), "service_binding": ("create",)}

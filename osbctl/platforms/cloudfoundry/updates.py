@@ -9,8 +9,17 @@ whole update. Names of services are not unique in its database: one clashes if i
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import normalize_plan_name, strip
-from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import NameOwners, Update, copy_without_plans
+from osbctl.platforms.updates import (
+    DependsOnInstances,
+    NameOwners,
+    Reaction,
+    Update,
+    breaking,
+    copy_without_plans,
+    refused,
+    risky,
+    safe,
+)
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(

@@ -1,35 +1,225 @@
-"""Verdict of Cloud Foundry: the Cloud Controller's validation of a catalog, in its order.
+"""Verdict of Cloud Foundry: the Cloud Controller's validation of a catalog, in its order and with its words.
 
 Volume and route services are assumed to be on, so that no catalog is incompatible.
-Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb and catalog_plan.rb.
+Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb, catalog_plan.rb and
+catalog_validation_helper.rb.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import JsonPath
-from osbctl.platforms.cloudfoundry.fields import (
-    MAINTENANCE_INFO_ROWS,
-    PLAN_ROWS,
-    SERVICE_OBJECT_ROWS,
-    SERVICE_ROWS,
+from osbctl.platforms.cloudfoundry.ruby import (
     Errors,
-    check_fields,
-    check_strings,
-    type_problem,
-)  # fmt: skip
-from osbctl.platforms.cloudfoundry.ruby import RubyCrash, inspect, json_length, normalize_plan_name, to_s
+    RubyCrash,
+    equality_key,
+    get_item,
+    inspect,
+    is_blank,
+    json_length,
+    normalize_plan_name,
+    to_s,
+)
 from osbctl.platforms.cloudfoundry.schemas import SchemaChecks
-from osbctl.platforms.cloudfoundry.uniqueness import check_unique_identities, check_unique_in_service
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.text import semantic_version_pattern
+
+_LONGEST_DESCRIPTION = 10_000
+
+
+class FieldProblem(NamedTuple):
+    """Problem of a value: the broken rule, and the rest of the sentence."""
+
+    rule: str
+    message: str
+
+
+_MISSING = FieldProblem("cloudfoundry-required", "is required")
+
+
+FieldCheck: TypeAlias = "Callable[[Any], FieldProblem | None]"
+"""A check of a value; None is a missing one."""
+
+
+class FieldRow(NamedTuple):
+    """A field, its label in messages, its check, and the fields inside it."""
+
+    key: str
+    label: str
+    check: FieldCheck
+    inside: "tuple[FieldRow, ...]" = ()
+
+
+def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: JsonPath, errors: Errors) -> None:
+    """Check the fields of an object. A String in its place answers a lookup with what it contains."""
+    for key, label, check, inside in rows:
+        field = get_item(value, key)
+        if problem := check(field):
+            errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
+        if inside and isinstance(field, dict):
+            check_fields(inside, field, (*path, key), errors)
+
+
+def _make_type_check(expected: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
+    """Make a check that a value fits. Null passes unless it is `required`; then a blank string does not pass either."""
+
+    def check(value: Any) -> FieldProblem | None:
+        if value is None:
+            return _MISSING if required else None
+        if not fits(value):
+            return type_problem(expected, value)
+        return _MISSING if required and isinstance(value, str) and is_blank(value) else None
+
+    return check
+
+
+def type_problem(expected: str, value: Any) -> FieldProblem:
+    """The problem of a value that is not an `expected` one, which is a phrase: `a string`."""
+    return FieldProblem("cloudfoundry-type", f"must be {expected}, but has value {inspect(value)}")
+
+
+_required_text = _make_type_check("a string", lambda value: isinstance(value, str), required=True)
+_optional_text = _make_type_check("a string", lambda value: isinstance(value, str))
+_required_flag = _make_type_check("a boolean", lambda value: isinstance(value, bool), required=True)
+_optional_flag = _make_type_check("a boolean", lambda value: isinstance(value, bool))
+# Ruby holds false for nothing, as nil.
+_optional_object = _make_type_check("a hash", lambda value: isinstance(value, dict) or value is False)
+_optional_integer = _make_type_check("an integer", lambda value: type(value) is int or value is False)
+
+
+def check_strings(value: Any) -> FieldProblem | None:
+    """Check that a value is an array of strings; null is wrong."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return None
+    return type_problem("an array of strings", value)
+
+
+def _check_description_length(value: Any) -> FieldProblem | None:
+    if isinstance(value, str) and len(value) > _LONGEST_DESCRIPTION:
+        text = f"may not have more than {_LONGEST_DESCRIPTION} characters"
+        return FieldProblem("cloudfoundry-description-length", text)
+    return None
+
+
+def _check_semantic_version(value: Any) -> FieldProblem | None:
+    """Check for a Semantic Version on any line of the string, as the platform's pattern is anchored to lines."""
+    if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
+        return None
+    return type_problem("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
+
+
+_SERVICE_FLAGS = ("plan_updateable", "bindings_retrievable", "instances_retrievable", "allow_context_updates")
+_CLIENT_FIELDS = ("id", "secret", "redirect_uri")
+
+SERVICE_ROWS = (
+    FieldRow("id", "Service id", _required_text),
+    FieldRow("name", "Service name", _required_text),
+    FieldRow("description", "Service description", _required_text),
+    FieldRow("description", "Service description", _check_description_length),
+    FieldRow("bindable", 'Service "bindable" field', _required_flag),
+    *(FieldRow(key, f'Service "{key}" field', _optional_flag) for key in _SERVICE_FLAGS),
+)
+_SHAREABLE = FieldRow("shareable", "Service metadata shareable", _optional_flag)
+_CLIENT_ROWS = tuple(FieldRow(key, f"Service dashboard client {key}", _required_text) for key in _CLIENT_FIELDS)
+SERVICE_OBJECT_ROWS = (
+    FieldRow("metadata", "Service metadata", _optional_object, (_SHAREABLE,)),
+    FieldRow("dashboard_client", "Service dashboard client attributes", _optional_object, _CLIENT_ROWS),
+)
+PLAN_ROWS = (
+    FieldRow("id", "Plan id", _required_text),
+    FieldRow("name", "Plan name", _required_text),
+    FieldRow("description", "Plan description", _required_text),
+    FieldRow("description", "Plan description", _check_description_length),
+    FieldRow("metadata", "Plan metadata", _optional_object),
+    FieldRow("free", "Plan free", _optional_flag),
+    FieldRow("bindable", "Plan bindable", _optional_flag),
+    FieldRow("plan_updateable", "Plan updateable", _optional_flag),
+    FieldRow("maximum_polling_duration", "Maximum polling duration", _optional_integer),
+    FieldRow("schemas", "Plan schemas", _optional_object),
+)
+MAINTENANCE_INFO_ROWS = (
+    FieldRow("version", "Maintenance info version", _required_text),
+    FieldRow("version", "Maintenance info version", _check_semantic_version),
+    FieldRow("description", "Maintenance info description", _optional_text),
+)
+
+
+def check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> None:
+    """Report ids and names that service offerings share, ids of plans, and ids of dashboard clients."""
+    ids = [
+        (("services", n, "id"), service["id"]) for n, service in enumerate(services) if service.get("id") is not None
+    ]
+    names = [(("services", n, "name"), service.get("name")) for n, service in enumerate(services)]
+    _check_unique_values("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
+    _check_unique_values("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
+    _check_unique_plan_ids(errors, services)
+    clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
+    client_ids = [
+        (("services", n, "dashboard_client", "id"), client["id"])
+        for n, client in clients
+        if isinstance(client, dict) and client.get("id") is not None
+    ]
+    text = "Service dashboard_client id must be unique"
+    _check_unique_values("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
+
+
+def _check_unique_values(rule: str, values: Iterable[tuple[JsonPath, Any]], text: str, errors: Errors) -> None:
+    """Report the first value that an earlier one repeats."""
+    seen = set()
+    for path, value in values:
+        key = equality_key(value)
+        if key in seen:
+            errors.add(rule, path, text)
+            return
+        seen.add(key)
+
+
+def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
+    """Report each plan whose id an earlier plan has; its message names the last of these."""
+    seen: dict[str, str] = {}
+    for service_index, service in enumerate(services):
+        for plan_index, plan in enumerate(service.get("plans") or []):
+            identity = get_item(plan, "id")
+            plan_label = f"(plan name '{to_s(get_item(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
+            key = equality_key(identity)
+            if key in seen:
+                path = ("services", service_index, "plans", plan_index, "id")
+                text = (
+                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {plan_label} because "
+                    f"it uses the same id as another plan in the catalog {seen[key]}"
+                )
+                errors.add("cloudfoundry-plan-ids", path, text)
+            seen[key] = plan_label
+
+
+def check_unique_in_service(
+    service: dict[str, Any], plans: list[dict[str, Any]], path: JsonPath, errors: Errors
+) -> None:
+    """Report ids and names that `plans`, those of `service` at `path`, share."""
+    start = f"Service {to_s(service.get('name'))} already has a plan"
+    for index, value in _find_repeated([plan.get("id") for plan in plans]):
+        text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
+        errors.add("cloudfoundry-plan-ids", (*path, index, "id"), text)
+    for index, value in _find_repeated([plan.get("name") for plan in plans]):
+        text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
+        errors.add("cloudfoundry-plan-names", (*path, index, "name"), text)
+
+
+def _find_repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
+    """The index of a repeated value's second occurrence, and the value. 1 and 1.0 are equal, but both are named."""
+    indexes: dict[Any, list[int]] = {}
+    for index, value in enumerate(values):
+        indexes.setdefault(value if type(value) in (int, float) else equality_key(value), []).append(index)
+    for equal in indexes.values():
+        if len(equal) > 1:
+            for value in {equality_key(values[index]): values[index] for index in equal}.values():
+                yield equal[1], value
+
 
 _LONGEST_TAGS = 2048
 _LONGEST_MAINTENANCE_INFO = 2000
 _MAINTENANCE_INFO_KEYS = ("version", "description")
 _REQUIRES = frozenset({"syslog_drain", "route_forwarding", "volume_mount"})
-
-CATALOG_TYPE = None
-"""It is no program in Go."""
 
 _INT_32 = range(-(2**31), 2**31)
 _UNKNOWN_ERROR = 'the Cloud Controller crashes here, and the operator reads "An unknown error occurred"'
@@ -175,139 +365,3 @@ def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
                 text = "Cloud Foundry stores a polling duration in 32 bits, and crashes if one does not fit"
                 yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
-
-
-REFUSALS = {
-    "crash": """Cloud Foundry crashes on this, and the operator reads "An unknown error occurred".
-
-    It does not check that lists are lists before it reads them.
-    Bad: services: null
-    Good: services: []
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "no-service": """Cloud Foundry requires at least one service offering; the specification does not.
-    Bad: services: []
-    Good: services: [{name: postgres}]
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "service-ids": """Two service offerings share an id.
-    Bad:
-        services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: redis, description: A cache.}
-    Good:
-        services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "service-names": """Two service offerings share a name.
-    Bad:
-        services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
-    Good:
-        services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "plan-ids": f"""Two plans of the catalog share an id.
-{SHARED_PLAN_ID}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb, catalog_service.rb""",
-    "plan-names": """Two plans of a service offering share a name.
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_service.rb""",
-    "dashboard-client-ids": """Two dashboard clients share an id.
-    Bad:
-        services:
-          - {name: postgres, dashboard_client: {id: ui}}
-          - {name: redis, dashboard_client: {id: ui}}
-    Good:
-        services:
-          - {name: postgres, dashboard_client: {id: postgres-ui}}
-          - {name: redis, dashboard_client: {id: redis-ui}}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb""",
-    "no-plan": """A service offering has no plan.
-    Bad: plans: []
-    Good: plans: [{name: small}]
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_service.rb""",
-    "required": """A field that Cloud Foundry requires is missing, null or blank.
-
-    A string of white space only, no-break spaces included, counts as missing.
-    Bad: description: " "
-    Good: description: A database.
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
-    "type": """A field has a type that Cloud Foundry does not accept.
-
-    It requires a boolean for `bindable`, strings for ids, names and descriptions, objects for metadata.
-    Bad: bindable: "true"
-    Good: bindable: true
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
-    "description-length": """A description has more than 10,000 characters.
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
-    "tags": """The tags of a service offering have more than 2,048 characters.
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_validation_helper.rb""",
-    "requires": """`requires` holds a permission that Cloud Foundry does not know.
-    Bad: requires: [syslog]
-    Good: requires: [syslog_drain]
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_service.rb""",
-    "maintenance-info": """`maintenance_info` is not what Cloud Foundry accepts.
-
-    A Semantic Version, a description, nothing else, and at most 2,000 characters as JSON.
-    Bad: maintenance_info: {version: 1.2.3, public: true}
-    Good: maintenance_info: {version: 1.2.3, description: A new base image.}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog_plan.rb""",
-    "schema-size": """A parameter schema has more than 65,536 characters as Rails writes JSON.
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-dialect": """A parameter schema is written for a draft that Cloud Foundry does not know.
-
-    It knows draft-01 to draft-04 and draft-06, under their http addresses. draft-07 and later are "custom meta
-    schemas" to it.
-    Bad: parameters: {$schema: "http://json-schema.org/draft-07/schema#", type: object}
-    Good: parameters: {$schema: "http://json-schema.org/draft-06/schema#", type: object}
-    Fix: names draft-04 or draft-06 instead if the schema means the same there; with --unsafe if it has a format that is
-    newer.
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-metaschema": """A parameter schema is not valid under draft-04.
-
-    Cloud Foundry checks every schema against draft-04, regardless of `$schema`.
-    Bad: parameters: {$schema: "http://json-schema.org/draft-06/schema#", exclusiveMinimum: 3}
-    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", minimum: 3, exclusiveMinimum: true}
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-pattern": """A key of `patternProperties` is not a regular expression.
-
-    Cloud Foundry compiles these keys, though it accepts any text as a `pattern`.
-    Bad: patternProperties: {"^(a": {type: string}}
-    Good: patternProperties: {"^(a)": {type: string}}
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-reference": """A reference in a parameter schema leads to another document, or to nothing.
-    Bad: properties: {size: {$ref: "https://example.com/size.json"}}
-    Good: properties: {size: {type: integer}}
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "schema-unclear": """The answer of Cloud Foundry to a parameter schema cannot be predicted.
-
-    Its JSON Schema library has rules of its own for base URIs of `id`, keywords of draft-03, and patterns of Ruby as
-    keys of `patternProperties`. osbctl does not guess: the verdict is unclear.
-    Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^\\\\p{Alpha}": {}}}
-    Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", patternProperties: {"^[a-z]": {}}}
-    Source: Cloud Controller, lib/services/service_brokers/v2/schema.rb""",
-    "storage": """Cloud Foundry's validator accepts it, and its database does not.
-
-    The names of two plans of a service offering differ only in case or outer blanks: the operator reads "Plan names
-    must be unique within a service". Or a polling duration does not fit into 32 bits: the operator reads "An unknown
-    error occurred". Measured with its migrations and its code on PostgreSQL and MariaDB.
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: Small, description: Larger.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Larger.}
-    Source: Cloud Controller, lib/services/service_brokers/v2/catalog.rb; db/migrations""",
-}
-"""The text of each rule that is its alone."""

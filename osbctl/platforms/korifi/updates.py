@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, risky, safe
-from osbctl.platforms.saving import Update
+from osbctl.platforms.updates import NO_ACT, NOT_STORED, Update, breaking, refused, risky, safe
 
 _KEEPS = breaking("keeps and still offers it, though the broker no longer knows it")
 _TAKES = breaking("accepts it; users of the name get another object, or find two: it keeps a removed one")

@@ -7,8 +7,8 @@ Source: cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services; meas
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, rule_texts, struct_fields
-from osbctl.platforms.outcome import Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms.golang import Struct, decode, struct_fields
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, limit_refusals
 
 _PARAMETERS = {"parameters": "map"}
 _PLAN = {
@@ -51,13 +51,3 @@ def _find_panics(services: list[Struct]) -> Iterator[Refusal]:
             text = "Korifi's controller crashes on a documentationUrl that is not a string"
             hint = "leave it out, or write a URL"
             yield Refusal("korifi-crash", (*service.field_path("metadata"), "documentationUrl"), text, hint)
-
-
-_RULES = {
-    "crash": """Korifi's controller crashes on a documentationUrl that is not a string.
-    Bad: metadata: {documentationUrl: null}
-    Good: metadata: {documentationUrl: "https://docs.example.com"}""",
-}
-
-REFUSALS = rule_texts("Korifi", "cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services", _RULES)
-"""The text of each rule that is its alone."""

@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan, object_path
 from osbctl.platforms import Identity, State
-from osbctl.platforms.reactions import NO_ACT, NOT_STORED, breaking, refused, safe
-from osbctl.platforms.saving import Update
+from osbctl.platforms.updates import NO_ACT, NOT_STORED, Update, breaking, refused, safe
 
 _FLAGS = breaking("flags it as removed and refuses new instances; deletes it once the last one is gone")
 _ADDS = safe("adds it, visible at once")

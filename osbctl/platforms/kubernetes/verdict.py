@@ -8,8 +8,8 @@ pkg/apis/servicecatalog/validation; measured.
 from collections.abc import Iterator
 from typing import Any
 
-from osbctl.platforms.golang import Struct, decode, rule_texts, struct_fields
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms.golang import Struct, decode, struct_fields
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, limit_refusals
 
 MAX_NAME = 63
 """Bytes of UTF-8; up to v0.1.30 (ids) and v0.1.36 (names) only letters, digits, dots and hyphens were taken, too."""
@@ -74,28 +74,3 @@ def _repeated_id_refusals(structs: list[Struct], kind: str) -> Iterator[Refusal]
             yield Refusal("kubernetes-unique", struct.field_path("id"), text)
         # Two missing ids are no repetition: `_field_refusals` reports each.
         seen.add(identity or struct)
-
-
-_RULES = {
-    "name": """An id or a name does not fit Service Catalog.
-
-    They become names of Kubernetes objects: 1 to 63 bytes in UTF-8, of any characters.
-    Bad: name: small-small-small-small-small-small-small-small-small-small-plan
-    Good: name: small""",
-    "unique": f"""Two service offerings, or two plans of the catalog, share an id.
-
-    Kubernetes objects are named by these ids, and a name exists once in a cluster. Objects before the second stay
-    created.
-{SHARED_PLAN_ID}""",
-    "no-plan": """Service Catalog requires at least one plan in each class.
-    Bad: plans: []
-    Good: plans: [{name: small}]""",
-    "description": """Service Catalog requires a description for each class and plan.
-    Bad: description: ""
-    Good: description: A database.""",
-}
-
-REFUSALS = rule_texts(
-    "Kubernetes Service Catalog", "kubernetes-retired/service-catalog b37daf589e77, pkg/controller, pkg/apis", _RULES
-)
-"""The text of each rule that is its alone."""

@@ -10,9 +10,19 @@ from collections.abc import Iterable
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.platforms import State
-from osbctl.platforms.reactions import DependsOnInstances, Reaction, breaking, refused, risky, safe
-from osbctl.platforms.saving import Key, NameOwners, StoredRow, Update
 from osbctl.platforms.service_manager.verdict import RESERVED_PLAN
+from osbctl.platforms.updates import (
+    DependsOnInstances,
+    Key,
+    NameOwners,
+    Reaction,
+    StoredRow,
+    Update,
+    breaking,
+    refused,
+    risky,
+    safe,
+)
 
 _IN_USE = refused("refuses the whole update (409)")
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from osbctl.paths import JsonPath
-from osbctl.platforms.golang import Map, Pointers, Struct, decode, rule_texts, struct_fields
-from osbctl.platforms.outcome import SHARED_PLAN_ID, Outcome, Refusal, VerdictKind, limit_refusals
+from osbctl.platforms.golang import Map, Pointers, Struct, decode, struct_fields
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, limit_refusals
 
 RESERVED_PLAN = "reference-instance"
 MAX_TEXT = 255
@@ -163,49 +163,3 @@ def _row_refusals(struct: Struct) -> Iterator[Refusal]:
 def _fits_label(text: str | None) -> bool:
     """Return whether the database stores a key or a value of a label."""
     return bool(text) and len(text or "") <= MAX_TEXT and "\0" not in (text or "")
-
-
-_RULES = {
-    "required": """A field that Service Manager requires is missing.
-
-    Id and name of a service offering; id, name and description of a plan.
-    Bad: name: ""
-    Good: name: postgres""",
-    "unique": f"""Service Manager stores each id and name once.
-{SHARED_PLAN_ID}""",
-    "reserved-name": """A plan has a name that Service Manager reserves.
-    Bad: name: reference-instance
-    Good: name: reference""",
-    "platforms": """\
-    A plan's metadata has more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
-    Bad: metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
-    Good: metadata: {supportedPlatforms: [kubernetes]}""",
-    "sharing": """A plan lets its instances be shared, but is not bindable.
-
-    A shared instance is used through bindings. A plan without `bindable` has that of its service offering.
-    Bad:
-        bindable: false
-        metadata: {supportsInstanceSharing: true}
-    Good:
-        bindable: true
-        metadata: {supportsInstanceSharing: true}""",
-    "text": """An id or a name has more than 255 characters, or a text has a NUL.
-
-    The database of Service Manager stores neither.
-    Bad: name: "small\\0"
-    Good: name: small""",
-    "number": """A polling duration does not fit into 32 bits.
-    Bad: maximum_polling_duration: 2147483648
-    Good: maximum_polling_duration: 86400""",
-    "labels": """Service Manager cannot store the field `labels`, which it reads in catalogs, too.
-
-    It maps keys to lists of values; each value has 1 to 255 characters and occurs once.
-    Bad: labels: {region: [eu, eu]}
-    Good: labels: {region: [eu, us]}""",
-    "crash": """Service Manager crashes on a service offering or a plan that is null.
-    Bad: plans: [null]
-    Good: plans: [{name: small}]""",
-}
-
-REFUSALS = rule_texts("SAP Service Manager", "Peripli/service-manager e616ec91f886, pkg/types and storage", _RULES)
-"""The text of each rule that is its alone."""

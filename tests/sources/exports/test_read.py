@@ -13,6 +13,7 @@ from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, State
+from osbctl.platforms.tools import export_format
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_platform
 from osbctl.sources.parse import parse_document
@@ -45,7 +46,7 @@ def test_recognised_by_content(platform: Platform, ending: str) -> None:
     for file in export_as(platform, CATALOG):
         for text in (json.dumps(file), dump(file)):
             found = recognise_platform(parse_document(text.encode(), f"export.{ending}"))
-            assert found and found.record.export_format.read == platform.record.export_format.read, "another's shape"
+            assert found and export_format(found).read == export_format(platform).read, "another's shape"
     assert read(*export_as(platform, CATALOG)).platform is platform
 
 

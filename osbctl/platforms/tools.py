@@ -1,14 +1,17 @@
-"""Rows of platform exports, and the location of each catalog field in a row.
+"""Formats of platform tools: exports of a broker's catalog, and commands that send requests.
 
-A platform's `export` module reads the documents of its export; `osbctl.sources.exports` makes a catalog of the rows.
+The module `tools` of each platform has its own. `osbctl.sources.exports` makes a catalog of the rows of an export, and
+`osbctl.requests.commands` formats the commands.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from osbctl.errors import SourceError
 from osbctl.paths import PARAMETER_PLACES, JsonPath, get_at, pointer
+from osbctl.platforms import Platform
 
 Fields: TypeAlias = "Mapping[JsonPath, tuple[JsonPath, ...]]"
 """The possible places in a row of each field of a catalog object; the first that exists counts.
@@ -118,6 +121,12 @@ class Export:
     wrote: Callable[[Sequence[ExportRow]], bool] | None = None
 
 
+def export_format(platform: Platform) -> Export:
+    """The export format of a platform, from its module `tools`."""
+    found: Export = platform.load_module("tools").EXPORT
+    return found
+
+
 def row_name(data: Any, paths: tuple[JsonPath, ...]) -> str:
     """The name of a row on its platform: the texts at the `paths` joined; empty if the last is missing."""
     return "/".join(_texts_at(data, paths)) if isinstance(get_at(data, paths[-1]), str) else ""
@@ -152,3 +161,73 @@ def shape_error(document: Exported, path: JsonPath, problem: str) -> SourceError
     """The error of an export of another shape than its platform writes; `problem` says what stands at `path`."""
     message = f"{document.name}: not the shape of an export: {pointer(path) or 'the top'} {problem}"
     return SourceError(message, "take it as the platform gives it, or say what it is with --stored-as")
+
+
+INSTANCE, APP, BINDING = "my-instance", "my-app", "my-binding"
+"""Placeholders that the developer replaces."""
+
+PARAMETERS_FILE = "params.json"
+
+
+class Purpose(StrEnum):
+    """Purpose of a request; each has its own parameter schema (OSB, Schemas Object)."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    BIND = "bind"
+
+    @property
+    def schema_location(self) -> str:
+        """Location of the schema in a plan, as `ServicePlan.parameters` names it."""
+        locations = {"create": "service_instance.create", "update": "service_instance.update"}
+        return locations.get(self.value, "service_binding.create")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Order of a plan of a service offering, both by name, with parameters.
+
+    `broker` is set if two service brokers offer the name. `parameters` is None if none are sent; they are printed as
+    they are, so redact secrets before. `file` is the file that holds them, and `content` the text to write into it,
+    empty if the file exists.
+    """
+
+    service: str
+    plan: str
+    broker: str = ""
+    parameters: dict[str, Any] | None = None
+    file: str = PARAMETERS_FILE
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A YAML file and the command that applies it.
+
+    `content` has the placeholders `{service}`, `{plan}`, and on a line of its own `{parameters}`, which is indented by
+    two blanks.
+    """
+
+    file: str
+    command: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """A command-line tool of a platform; `sends` makes the command for a request, or has it by purpose.
+
+    What it makes may be a piece of a file for an infrastructure-as-code tool, which reads the file with the parameters.
+    A command has the placeholders `{service}`, `{plan}`, `{broker}` and `{parameters}`, which are quoted. What is in
+    brackets is left out without a broker or parameters, and so is a command that needs them. `reads_files`: the tool
+    reads the parameters from a file; otherwise they are typed.
+    """
+
+    name: str
+    sends: Mapping[Purpose, str] | Callable[[Order, Purpose], Manifest | str]
+    reads_files: bool = True
+
+
+def tools_of(platforms: Iterable[Platform]) -> dict[Tool, None]:
+    """The command-line tools of platforms, from their modules `tools`, each once."""
+    return dict.fromkeys(tool for platform in platforms for tool in platform.load_module("tools").TOOLS)

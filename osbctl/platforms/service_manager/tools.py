@@ -1,13 +1,23 @@
-"""Exports of SAP Service Manager: `/v1/service_offerings` and `/v1/service_plans`."""
+"""Exports of SAP Service Manager, `/v1/service_offerings` and `/v1/service_plans`, and its commands.
+
+Sources: smctl `provision` (Peripli/service-manager-cli, internal/cmd/instance/provision.go). SAP's reference of both
+(SAP-docs/btp-service-manager, docs/Service-Consumption/SAP-Service-Manager): `--parameters` of `btp create
+services/instance`, `update services/instance` and `create services/binding` is a JSON object, "provided as a file or
+in-line"; `-c` of `smctl provision` and `bind` takes the object alone.
+"""
 
 from osbctl.paths import JsonPath
-from osbctl.platforms.export import (
+from osbctl.platforms.tools import (
+    BINDING,
+    INSTANCE,
     SCHEMAS,
     Export,
     Exported,
     ExportRow,
     Page,
+    Purpose,
     RowFields,
+    Tool,
     checked_rows,
     parse_row_count,
     same_named_fields,
@@ -62,3 +72,20 @@ def read_page(document: Exported) -> Page:
 
 
 EXPORT = Export(_SHAPE, is_export, read_page)
+
+
+_ACCOUNT = "--subaccount SUBACCOUNT_ID"
+_BTP = {
+    Purpose.CREATE: f"btp create services/instance {_ACCOUNT} --name {INSTANCE} --offering-name {{service}} "
+    "--plan-name {plan}[ --parameters {parameters}]",
+    Purpose.UPDATE: f"btp update services/instance {_ACCOUNT} --name {INSTANCE}[ --parameters {{parameters}}]",
+    Purpose.BIND: f"btp create services/binding {_ACCOUNT} --name {BINDING} --instance-name {INSTANCE}"
+    "[ --parameters {parameters}]",
+}
+_SMCTL = {
+    Purpose.CREATE: f"smctl provision {INSTANCE} {{service}} {{plan}}[ -b {{broker}}][ -c {{parameters}}]",
+    Purpose.UPDATE: f"smctl update-instance {INSTANCE} -c {{parameters}}",
+    Purpose.BIND: f"smctl bind {INSTANCE} {BINDING}[ -c {{parameters}}]",
+}
+
+TOOLS = (Tool("btp", _BTP), Tool("smctl", _SMCTL, reads_files=False))

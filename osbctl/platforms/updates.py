@@ -1,17 +1,68 @@
-"""Stored objects of a broker, and the parts of an update that platforms share.
+"""Updates of a broker's catalog: reactions to changes, stored objects, and what the platforms' ways of saving share.
 
-The module `updates` of each platform has its order of saving, and how it compares names.
+The module `updates` of each platform has its reactions, its order of saving, and how it compares names.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.outcome import Refusal
+from osbctl.platforms.verdict import Refusal
+
+
+class Level(StrEnum):
+    """Level of a change, from strict to harmless. Ordered by `rank`.
+
+    `refused`: a platform refuses the update, and applies none or a part of it. `breaking`: it is applied, and existing
+    users break. `risky`: it may break them; the catalogs alone do not show whether it does. `safe`: no impact.
+    """
+
+    REFUSED = "refused"
+    BREAKING = "breaking"
+    RISKY = "risky"
+    SAFE = "safe"
+
+    @property
+    def rank(self) -> int:
+        """4 for refused, down to 1 for safe."""
+        return {"refused": 4, "breaking": 3, "risky": 2, "safe": 1}[self.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Reaction of a platform, and its level."""
+
+    level: Level
+    does: str
+
+
+@dataclass(frozen=True, slots=True)
+class DependsOnInstances:
+    """Reactions that depend on instances of the plan: `used` if it has some, `unused` if it has none."""
+
+    unknown: Reaction
+    used: Reaction
+    unused: Reaction
+
+    def choose_reaction(self, is_used: bool | None) -> Reaction:
+        """The reaction for a plan with instances (True), without (False), or if that is not known (None)."""
+        return self.unknown if is_used is None else self.used if is_used else self.unused
+
+
+refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
+"""Make a reaction of that level from a phrase."""
+
+UPDATES = breaking("overwrites the name; scripts that use the old one stop working")
+NOT_STORED = safe("does not store it")
+NO_ACT = safe("stores it but does not act on it")
+"""Reaction of several platforms."""
+
 
 Key: TypeAlias = tuple[str, str | None]
 """The id of a service offering, and that of a plan of it; None for the service offering itself."""
@@ -169,8 +220,14 @@ def simulate_update(
 ) -> Update:
     """The platform's update from the catalog `old`, stored as it is beside `kept` rows, to `new`; as in `Update`."""
     update = Update(rows_by_key([*catalog_rows(old), *kept]), new, used, refusals, others)
-    platform.record.change_rows(update)
+    platform.load_module("updates").change_rows(update)
     return update
+
+
+def notes_on_changes(platforms: Iterable[Platform], kinds: Collection[str]) -> list[str]:
+    """Notes of `platforms` on facts that two catalogs do not show and changes of these `kinds` may depend on."""
+    notes = [note for platform in platforms for note in platform.load_module("updates").NOTES.items()]
+    return [sentence for sentence, when in notes if not when or not when.isdisjoint(kinds)]
 
 
 def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:

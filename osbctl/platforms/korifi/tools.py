@@ -1,10 +1,11 @@
-"""Exports of Korifi: those of Cloud Foundry, with fewer fields."""
+"""Exports of Korifi, those of Cloud Foundry with fewer fields, and its command."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from osbctl.platforms.cloudfoundry.export import EXPORT as CLOUD_FOUNDRY
-from osbctl.platforms.export import Export, ExportRow
+from osbctl.platforms.cloudfoundry.tools import CF
+from osbctl.platforms.cloudfoundry.tools import EXPORT as CLOUD_FOUNDRY
+from osbctl.platforms.tools import Export, ExportRow
 
 _LACKS = {("maximum_polling_duration",), ("maintenance_info",)}
 _SHAPE = replace(
@@ -24,3 +25,6 @@ def _are_from_korifi(rows: Sequence[ExportRow]) -> bool:
 
 
 EXPORT = Export(_SHAPE, CLOUD_FOUNDRY.recognises, CLOUD_FOUNDRY.read, _are_from_korifi)
+
+
+TOOLS = (CF,)

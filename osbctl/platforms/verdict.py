@@ -1,29 +1,21 @@
-"""Verdict of a platform on a catalog, and its reasons."""
+"""Verdicts of platforms on catalogs, and their reasons."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
+from functools import cache
 from itertools import islice
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from osbctl.paths import JsonPath
+from osbctl.platforms import Platform
 
 MAX_REFUSALS = 10_000
 """Maximum number of reasons of one platform: a few megabytes can cause millions."""
 
 _RUBY_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"=>')
 """A key of an object as Cloud Foundry quotes it."""
-
-SHARED_PLAN_ID = """\
-    Bad:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: large, description: Large.}
-    Good:
-        plans:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: large, description: Large.}"""
-"""The examples of a rule that two plans share an id."""
 
 
 class VerdictKind(StrEnum):
@@ -99,3 +91,51 @@ def limit_refusals(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
     if omitted is None:
         return first
     return (*first, Refusal(omitted.rule, (), f"more than {MAX_REFUSALS:,} reasons; the rest is omitted"))
+
+
+_LONGEST_SCHEMAS = 65_536 // len("\\u003c")
+"""Characters of the schemas of one plan that stay within Cloud Foundry's limit even if Rails escapes each of them."""
+
+
+def is_accepted_by_all(data: dict[str, Any]) -> bool:
+    """Return whether all platforms `in_accepted_by_all` surely accept the catalog `data`; if not, nothing is known.
+
+    `accepted_by_all.json`, a JSON Schema, describes less than they accept: known fields, short names, common keywords
+    of draft-04. Most catalogs then need no verdicts. Tests hold it against these.
+    """
+    return _load_validator()(data) and _has_distinct_identities(data["services"]) and _has_short_schemas(data)
+
+
+def _has_distinct_identities(services: list[dict[str, Any]]) -> bool:
+    """Return whether all ids and names are different that must be; Cloud Foundry ignores the case of plan names."""
+    lists = [[service["id"] for service in services], [service["name"] for service in services]]
+    lists += [[plan["id"] for service in services for plan in service["plans"]]]
+    lists += [[plan["name"].lower() for plan in service["plans"]] for service in services]
+    return all(len(texts) == len(set(texts)) for texts in lists)
+
+
+def _has_short_schemas(data: dict[str, Any]) -> bool:
+    schemas = (plan.get("schemas") for service in data["services"] for plan in service["plans"])
+    return all(len(json.dumps(each)) <= _LONGEST_SCHEMAS for each in schemas)
+
+
+@cache
+def _load_validator() -> Callable[[Any], bool]:
+    from osbctl.jsonschemas.dialects import DRAFT_4, make_fast_validator  # findings load this module, too
+
+    # Beside this module; pathlib loads slowly.
+    with open(__file__.removesuffix("verdict.py") + "accepted_by_all.json", encoding="utf-8") as file:  # noqa: PTH123
+        return make_fast_validator(json.load(file), DRAFT_4)
+
+
+def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`, without secrets."""
+    accepted = Outcome(VerdictKind.ACCEPTS) if is_accepted_by_all(data) else None
+    chosen = (platform for platform in Platform if platform in platforms)
+    return {each: accepted if accepted and each.record.in_accepted_by_all else judge(each, data) for each in chosen}
+
+
+def judge(platform: Platform, data: dict[str, Any]) -> Outcome:
+    """Verdict of one platform on the catalog `data`, from its module `verdict`, without secrets."""
+    outcome: Outcome = platform.load_module("verdict").judge(data)
+    return outcome.redacted
