@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from osbctl.errors import OsbctlError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Hashable, Iterable, Mapping
 
+    from osbctl.messages import Message, Sentence
     from osbctl.paths import JsonPath
     from osbctl.platforms import Platform
     from osbctl.platforms.verdict import Outcome, VerdictKind
@@ -26,6 +27,12 @@ class Severity(StrEnum):
     def rank(self) -> int:
         """3 for an error, 2 for a warning, 1 for an info."""
         return {"error": 3, "warning": 2, "info": 1}[self.value]
+
+
+def _text_of(sentence: Sentence) -> str:
+    from osbctl.messages import text_of  # commands without findings load this module, too
+
+    return text_of(sentence)
 
 
 class Location(NamedTuple):
@@ -75,6 +82,40 @@ class Fix(NamedTuple):
         }[self.action]
 
 
+class LineNumber(NamedTuple):
+    """A line that a sentence refers to, seen from a finding in `source`: `line 7`, or `other.yaml:7`."""
+
+    location: Location
+    source: str
+
+    def __str__(self) -> str:
+        location = self.location
+        return f"line {location.line}" if location.source == self.source else f"{location.source}:{location.line}"
+
+
+class Quote(NamedTuple):
+    """A platform and its own words about a fault."""
+
+    platform: Platform
+    sentence: Sentence
+
+
+class Group(NamedTuple):
+    """Findings of one rule that a report shows as one: those with the same `key`.
+
+    `summary` follows their number: `plans are free, but have a price`.
+    """
+
+    summary: Sentence
+    key: Hashable = ()
+
+    def sentence(self, count: int) -> Message:
+        """The sentence about `count` of its findings."""
+        from osbctl.messages import Message
+
+        return Message("{} {}", f"{count:,}", self.summary)
+
+
 MAX_LOCATED = 1_000
 """Maximum number of places of a finding that are located: a group may have tens of thousands."""
 
@@ -82,28 +123,43 @@ MAX_LOCATED = 1_000
 class Finding(NamedTuple):
     """A fault or remark at one place of a document.
 
-    `refused_by` are the platforms that refuse (or crash on) the catalog because of it, `platform_messages` their own
-    words if known. `hint` says how to repair it. `location` is set only for a report. `identity` identifies the finding
-    over time, within its source; empty if rule and path do. `fixes` are edits of `osbctl fix`; empty if the author must
-    decide.
-    `related_path` is the path of another place, whose line a report adds to the message. `group_summary` follows a
-    number where findings of one cause are grouped; empty if each is reported alone. `members` are all findings of such
-    a group, or those that aliases repeat, as they were alone; the first of them have locations. Empty without a group.
+    `sentence` says what is wrong (`message` is its text), `hint` how to repair it (`advice`). `refused_by` are the
+    platforms that refuse (or crash on) the catalog because of it, `quotes` what they say if that is known. `location`
+    is set only for a report. `identity` identifies the finding over time, within its source; empty if rule and path do.
+    `fixes` are edits of `osbctl fix`; empty if the author must decide. `related_path` is the path of another place,
+    whose line a report adds to the message. `group` is None if each such finding is reported alone. `members` are all
+    findings of a group, or those that aliases repeat, as they were alone; the first of them have locations. Empty
+    without a group.
     """
 
     rule: str
     severity: Severity
-    message: str
+    sentence: Sentence
     path: JsonPath = ()
     location: Location | None = None
-    hint: str = ""
+    hint: Sentence = ""
     fixes: tuple[Fix, ...] = ()
-    group_summary: str = ""
+    group: Group | None = None
     related_path: JsonPath | None = None
     refused_by: tuple[Platform, ...] = ()
-    platform_messages: tuple[str, ...] = ()
+    quotes: tuple[Quote, ...] = ()
     identity: str = ""
     members: tuple[Finding, ...] = ()
+
+    @property
+    def message(self) -> str:
+        """The text of `sentence`, without secrets."""
+        return _text_of(self.sentence)
+
+    @property
+    def advice(self) -> str:
+        """The text of `hint`, without secrets; may be empty."""
+        return _text_of(self.hint)
+
+    @property
+    def platform_messages(self) -> tuple[str, ...]:
+        """The texts of `quotes`, without secrets."""
+        return tuple(_text_of(quote.sentence) for quote in self.quotes)
 
     @property
     def other_paths(self) -> tuple[JsonPath, ...]:
@@ -139,17 +195,6 @@ class Finding(NamedTuple):
             members=tuple(member.of_platforms(platforms) for member in self.members),
         )
 
-    @property
-    def redacted(self) -> Self:
-        """The finding with the secrets in its texts redacted."""
-        from osbctl.redaction import redact_text  # commands without findings load this module, too
-
-        texts = tuple(map(redact_text, self.platform_messages))
-        members = tuple(member.redacted for member in self.members)
-        return self._replace(
-            message=redact_text(self.message), hint=redact_text(self.hint), platform_messages=texts, members=members
-        )
-
 
 def each_place(findings: Iterable[Finding]) -> list[Finding]:
     """The findings, each place of a group apart."""
@@ -172,8 +217,8 @@ class DocumentError(OsbctlError):
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         first = findings[0]
         place = f"{first.location}: " if first.location else ""
-        super().__init__(place + first.message, first.hint)
-        self.findings = tuple(finding.redacted for finding in findings)
+        super().__init__(place + first.message, first.advice)
+        self.findings = findings
 
 
 class FailOn(StrEnum):

@@ -64,6 +64,19 @@ def _hides_what_follows(path: JsonPath, index: int) -> bool:
     return may_be_secret_name(step) and (not is_parameter or not LITERALS.isdisjoint(below))
 
 
+def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
+    """Redact the value at `path` of a catalog or a schema: what `is_secret_path` hides, and secrets in texts."""
+    if value is None or isinstance(value, bool):
+        return value
+    if is_secret_path(path):
+        return SECRET
+    if isinstance(value, dict):
+        return {redact_text(key): redact_at(inner, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [redact_at(inner, (*path, index)) for index, inner in enumerate(value)]
+    return redact_text(value) if isinstance(value, str) else value
+
+
 _BEHIND_QUOTE = r"(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"
 """Text that follows the closing quote by mistake."""
 _NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))

@@ -35,7 +35,7 @@ LAYERS = {
 BASE = (
     ("paths", "text"),
     ("redaction",),
-    ("catalog", "errors"),
+    ("catalog", "errors", "messages"),
     ("containment", "files"),
     ("config", "credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),

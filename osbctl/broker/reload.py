@@ -133,7 +133,7 @@ class Watcher:
             _log.error("cannot reload the %s, the old version stays in use: %s", item.name, text)
             for finding in findings[1:FINDINGS_LOGGED]:
                 where = f"{finding.location}: " if finding.location else ""
-                _log.error("%s%s [%s]%s", where, finding.message, finding.rule, _format_hint(finding.hint))
+                _log.error("%s%s [%s]%s", where, finding.message, finding.rule, _format_hint(finding.advice))
         except Exception:
             _log.exception("cannot reload the %s, the old version stays in use", item.name)
         self._reloads[item.name, result] += 1

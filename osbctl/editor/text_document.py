@@ -122,8 +122,8 @@ def make_diagnostic(finding: Finding, file: TextDocument) -> types.Diagnostic:
     lines = [escape_line(finding.message)]
     if finding.refused_by_text:
         lines.append(finding.refused_by_text)
-    if finding.hint:
-        lines.append(f"hint: {escape_line(finding.hint)}")
+    if finding.advice:
+        lines.append(f"hint: {escape_line(finding.advice)}")
     rule = all_rules().get(finding.rule)
     return types.Diagnostic(
         code_description=types.CodeDescription(rule.documentation_url) if rule and rule.documentation_url else None,

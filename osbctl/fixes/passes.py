@@ -31,8 +31,8 @@ def narrow_to_fixes(finding: Finding, fixes: Sequence[Fix]) -> Finding:
         return meant[0]._replace(fixes=tuple(fixes))
     if not meant or len(meant) == len(finding.members):
         return finding._replace(fixes=tuple(fixes))
-    message = f"{len(meant):,} {finding.group_summary}" if finding.group_summary else finding.message
-    return meant[0]._replace(message=message, fixes=tuple(fixes), members=tuple(meant))
+    sentence = finding.group.sentence(len(meant)) if finding.group else finding.sentence
+    return meant[0]._replace(sentence=sentence, fixes=tuple(fixes), members=tuple(meant))
 
 
 def unique_findings(fixes: Iterable[FindingFix]) -> list[Finding]:

@@ -8,8 +8,9 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
+from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath, JsonValue, entries, pointer
-from osbctl.redaction import SECRET, is_secret_path, redact, redact_text
+from osbctl.redaction import SECRET, redact
 from osbctl.text import escape_line, format_key
 
 SENTENCES = {
@@ -44,7 +45,7 @@ SENTENCES = {
 """The sentence for a value that breaks a keyword, behind the name of its field."""
 
 
-def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[JsonPath, str]]:
+def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tuple[JsonPath, Message]]:
     """The places of a schema that are not valid under a draft, whichever it names, each with a reason."""
     if is_valid_schema(schema, dialect):
         return
@@ -57,7 +58,7 @@ def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tupl
     # From 2019-09 on a metaschema has several parts, and each says the same of a wrong type.
     errors = [(error, _best_match(error, value)) for error in leaf_errors(judge.iter_errors(value))]
     found = {(error_path(e, value), describe_error(best, error_path(best, value), "the schema")) for e, best in errors}
-    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), fault[1]))
+    yield from sorted(found, key=lambda fault: (list(map(str, fault[0])), str(fault[1])))
 
 
 def _best_match(error: ValidationError, whole: JsonValue) -> ValidationError:
@@ -128,14 +129,14 @@ def _path_in_text(path: JsonPath) -> str:
 
 def describe_error(
     error: ValidationError, path: JsonPath, top_name: str, secrets: frozenset[Any] = frozenset(), name: str = ""
-) -> str:
+) -> Message:
     """The message for one error at `path`; `top_name` is what the top is called, `secrets` are redacted.
 
     `name` is that of the value in the message, if its key does not say which one is meant.
     """
     kind = error.kind
     if kind.name == "required":
-        return f"{format_key(kind.value)} is missing"
+        return Message("{} is missing", format_key(kind.value))
     keyword = "None" if kind.name == "falseSchema" else kind.name
     expected, instance = (redact(value, secrets, by_name=False) for value in (kind.value, error.instance))
     return describe_violation(keyword, expected, instance, path, name or _value_name(path, top_name))
@@ -150,31 +151,42 @@ def _value_name(path: JsonPath, top_name: str) -> str:
     return f"item {path[-1] + 1} of {_value_name(path[:-1], top_name)}"
 
 
-def describe_violation(keyword: str, expected: Any, instance: Any, path: JsonPath, name: str) -> str:
+def describe_violation(keyword: str, expected: Any, instance: Any, path: JsonPath, name: str) -> Message:
     """Message: `instance` at `path`, called `name`, violates `keyword`, whose value in the schema is `expected`."""
-    found = _describe_value(instance)
-    if type(instance) in (str, int, float) and is_secret_path(path):
-        kind = "a string" if isinstance(instance, str) else "a number"
-        found = kind if keyword == "type" else SECRET
     template = SENTENCES.get(keyword, "breaks {keyword!r}")
     if keyword in ("minLength", "minItems") and not instance:
         template = "must not be empty"
-    demand = _format_keyword_value(keyword, expected) if "{value}" in template else ""
-    length = len(instance) if isinstance(instance, str | list | dict) else 0
-    return f"{name} {template.format(keyword=keyword, value=demand, found=found, length=length)}"
+    form = {"type": _name_types, "enum": _list_choices}.get(keyword, _short_json)
+    return Message(
+        f"{{name}} {template}",
+        name=name,
+        keyword=keyword,
+        value=Value(expected, form=form) if "{value}" in template else "",  # that of others may be no JSON
+        found=_found_value(keyword, instance, path),
+        length=len(instance) if isinstance(instance, str | list | dict) else 0,
+    )
 
 
-def _format_keyword_value(keyword: str, value: Any) -> str:
-    if keyword == "type":
-        kinds = [str(kind) for kind in (value if isinstance(value, list) else [value])]
-        return " or ".join(kind if kind == "null" else f"{'an' if kind[:1] in 'aio' else 'a'} {kind}" for kind in kinds)
-    return ", ".join(map(_short_json, value)) if keyword == "enum" else _short_json(value)
-
-
-def _describe_value(instance: Any) -> str:
+def _found_value(keyword: str, instance: Any, path: JsonPath) -> Value | str:
+    """The value in place of what a keyword asks for; of a secret at most whether it is a text or a number."""
     if isinstance(instance, dict | list):
         return "an object" if isinstance(instance, dict) else "an array"
-    return f"the string {_short_json(redact_text(instance))}" if isinstance(instance, str) else _short_json(instance)
+    kind = "a string" if isinstance(instance, str) else "a number"
+    form = _quote_string if isinstance(instance, str) else _short_json
+    return Value(instance, path, form, if_secret=kind if keyword == "type" else SECRET)
+
+
+def _name_types(types: Any) -> str:
+    kinds = [str(kind) for kind in (types if isinstance(types, list) else [types])]
+    return " or ".join(kind if kind == "null" else f"{'an' if kind[:1] in 'aio' else 'a'} {kind}" for kind in kinds)
+
+
+def _list_choices(choices: Any) -> str:
+    return ", ".join(map(_short_json, choices))
+
+
+def _quote_string(text: Any) -> str:
+    return f"the string {_short_json(text)}"
 
 
 def _short_json(value: Any) -> str:

@@ -124,6 +124,6 @@ def compute_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tup
 
 def one_line_message(finding: Finding) -> str:
     """The message of a finding with refusing platforms and hint, in one line."""
-    hint = f"Hint: {escape_line(finding.hint)}" if finding.hint else ""
+    hint = f"Hint: {escape_line(finding.advice)}" if finding.advice else ""
     refusal = finding.refused_by_text[:1].upper() + finding.refused_by_text[1:]
     return join_sentences(filter(None, [escape_line(finding.message), refusal, hint]))

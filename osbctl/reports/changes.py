@@ -215,7 +215,7 @@ def _changes_to_finding(equal: Sequence[Change], report: DiffReport) -> Finding:
     return Finding(
         rule=change.rule,
         severity=Severity.WARNING if is_lenient else SEVERITIES[change.level],
-        message=escape_line(join_sentences((message, *effects))),
+        sentence=escape_line(join_sentences((message, *effects))),
         path=change.new_path,
         location=change.new_location or change.old_location,
         refused_by=refused_by,

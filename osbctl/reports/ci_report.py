@@ -147,7 +147,7 @@ def _location_as_sarif(location: Location, root: str) -> dict[str, Any]:
 
 
 def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
-    text = f"{finding.message}\nHint: {finding.hint}" if finding.hint else finding.message
+    text = f"{finding.message}\nHint: {finding.advice}" if finding.advice else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.rule,
         "ruleIndex": index[finding.rule],

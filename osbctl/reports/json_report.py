@@ -53,7 +53,7 @@ def _finding_as_json(finding: Finding) -> dict[str, Any]:
         "location": location_as_json(finding.location),
         "refused_by": [platform.value for platform in finding.refused_by],
         "platform_messages": list(finding.platform_messages),
-        "hint": finding.hint,
+        "hint": finding.advice,
         **({"places": [_place_as_json(place) for place in places]} if len(places) > 1 else {}),
     }
 
@@ -98,7 +98,7 @@ def diff_report_as_json(report: "DiffReport") -> dict[str, Any]:
                 "rule": finding.rule,
                 "message": finding.message,
                 "location": location_as_json(finding.location),
-                "hint": finding.hint,
+                "hint": finding.advice,
             }
             for finding in report.errors
         ]

@@ -67,8 +67,8 @@ def _format_error(finding: Finding) -> Iterator[str]:
     where = finding.location
     place = f"{_code_span(f'{short_source(where.source)}:{format_position(where, ())}')}: " if where else ""
     yield f"- {place}{_escape(finding.message)} ({_code_span(finding.rule)})"
-    if finding.hint:
-        yield f"  - **Hint:** {_escape(finding.hint)}"
+    if finding.advice:
+        yield f"  - **Hint:** {_escape(finding.advice)}"
 
 
 def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:

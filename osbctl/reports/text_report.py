@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
 
 from osbctl.findings import MAX_LOCATED, Finding, Severity, ValidationResult, Verdict
+from osbctl.messages import text_of
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind
 from osbctl.redaction import is_secret_path, mask_secrets
@@ -74,12 +74,10 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
         yield f"    also at {places}"
     if finding.refused_by_text:
         yield f"    {finding.refused_by_text}"
-    for message in finding.platform_messages:
-        # Other platforms may refuse as well, but only one is quoted.
-        speaker = next(platform for platform in chain(finding.refused_by, Platform) if platform.record.is_quoted)
-        yield f"    {speaker.label}: “{escape_line(message)}”"
-    if finding.hint:
-        yield f"    {paint('hint:', 'info')} {escape_line(finding.hint)}"
+    for quote in finding.quotes:
+        yield f"    {quote.platform.label}: “{escape_line(text_of(quote.sentence))}”"
+    if finding.advice:
+        yield f"    {paint('hint:', 'info')} {escape_line(finding.advice)}"
     yield ""
 
 

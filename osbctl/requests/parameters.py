@@ -18,6 +18,7 @@ from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
+from osbctl.messages import Sentence
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import is_secret_path, may_be_secret_name, redact
@@ -103,7 +104,7 @@ def _findings_of_error(error: Any, path: JsonPath, names: set[str], secrets: fro
         yield _create_finding(kind.name, path, describe_error(error, path, "the request", secrets))
 
 
-def _create_finding(keyword: str, path: JsonPath, message: str, hint: str = "") -> Finding:
+def _create_finding(keyword: str, path: JsonPath, message: Sentence, hint: str = "") -> Finding:
     return Finding(keyword, Severity.ERROR, message, path, hint=hint)
 
 

@@ -135,7 +135,7 @@ def _fault_json(fault: Finding) -> dict[str, Any]:
     return {
         "keyword": fault.rule,
         "message": fault.message,
-        "hint": fault.hint,
+        "hint": fault.advice,
         "pointer": pointer(fault.path),
         "source": place.source if place else "",
         "line": place.line if place else 0,

@@ -265,7 +265,7 @@ def _parse_embedded_text(place: _Place) -> list[_Place]:
         return tuple(
             one._replace(
                 location=one.location and to_file_location(one.location),
-                message=_LINE_IN_MESSAGE.sub(move_line, one.message),
+                sentence=_LINE_IN_MESSAGE.sub(move_line, one.message),
             )
             for one in findings
         )

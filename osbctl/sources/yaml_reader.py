@@ -89,7 +89,7 @@ class Builder:
                 raise DocumentError((*fault_findings(self._faults, self._lines), found))
         if self._omitted_notes:
             message = f"{self._omitted_notes + 1:,} more scalars, from here on, mean something else in YAML 1.1"
-            self._notes[-1] = self._notes[-1]._replace(message=message, fixes=())
+            self._notes[-1] = self._notes[-1]._replace(sentence=message, fixes=())
         return value, tuple(self._notes), tuple(self._faults)
 
     def _build_only_document(self) -> Any:

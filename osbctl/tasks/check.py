@@ -2,7 +2,8 @@
 
 from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.conformance.check import check_broker
-from osbctl.findings import DocumentError, Finding, ValidationResult, Verdict
+from osbctl.findings import DocumentError, Finding, Quote, ValidationResult, Verdict
+from osbctl.messages import text_of
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.rule import rule_of
 from osbctl.sources.parse import parse_document
@@ -43,11 +44,11 @@ def _redact_password(result: ValidationResult, connection: ConnectionOptions) ->
 
     def redact_finding(finding: Finding) -> Finding:
         return finding._replace(
-            message=redact(finding.message),
-            hint=redact(finding.hint),
+            sentence=redact(finding.message),
+            hint=redact(finding.advice),
             path=tuple(redact(step) if isinstance(step, str) else step for step in finding.path),
             members=tuple(map(redact_finding, finding.members)),
-            platform_messages=tuple(map(redact, finding.platform_messages)),
+            quotes=tuple(Quote(quote.platform, redact(text_of(quote.sentence))) for quote in finding.quotes),
         )
 
     verdicts = {

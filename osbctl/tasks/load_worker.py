@@ -29,7 +29,7 @@ def _main() -> None:
         loaded = load(source, variables_lookup(os.environ, config_file=source.config))
         head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
     except DocumentError as error:
-        found = [(one.rule, one.message, one.location and one.location[:3], one.hint) for one in error.findings]
+        found = [(one.rule, one.message, one.location and one.location[:3], one.advice) for one in error.findings]
         head = {"findings": found}
     except OsbctlError as error:
         head = {"message": error.message, "advice": error.advice}

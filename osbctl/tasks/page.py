@@ -127,8 +127,8 @@ def _strip_folder(finding: Finding, name: str) -> Finding:
         return finding
     location = location._replace(source=location.source.removeprefix(f"{folder}/"))
     path = re.compile(rf"(?<![^\s(]){re.escape(name)}(?![\w-]|\.\w)")
-    message, hint = (path.sub(lambda _: file, text) for text in (finding.message, finding.hint))
-    return finding._replace(location=location, message=message, hint=hint)
+    message, hint = (path.sub(lambda _: file, text) for text in (finding.message, finding.advice))
+    return finding._replace(location=location, sentence=message, hint=hint)
 
 
 def add_requests(parts: Sequence[Part]) -> list[Part]:

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
-from osbctl.findings import Finding, Fix, Severity
+from osbctl.findings import Finding, Fix, Group, Severity
+from osbctl.messages import Sentence
 from osbctl.paths import JsonPath
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, Category, Rule
@@ -61,7 +62,7 @@ class Node:
 
     def finding(
         self,
-        message: str,
+        message: Sentence,
         field: str | int | JsonPath = (),
         hint: str = "",
         fixes: tuple[Fix, ...] = (),
@@ -70,7 +71,8 @@ class Node:
     ) -> Finding:
         """A finding at this object, or at its `field`, a key or a path; the engine sets its rule and severity."""
         path = (*self.path, *(field if isinstance(field, tuple) else (field,)))
-        return Finding("", Severity.INFO, message, path, None, hint, fixes, group_summary, related_path)
+        group = Group(group_summary, (group_summary, hint)) if group_summary else None
+        return Finding("", Severity.INFO, message, path, None, hint, fixes, group, related_path)
 
 
 KnownObject: TypeAlias = tuple[dict[str, Any], JsonPath, str]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any
 
-from osbctl.findings import MAX_LOCATED, Finding, Location, fixes_of
+from osbctl.findings import MAX_LOCATED, Finding, LineNumber, Location, fixes_of
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath, JsonValue, get_at, pointer
 from osbctl.platforms.golang import fold_case
 from osbctl.sources.document import Document
@@ -59,24 +60,27 @@ def drop_known_findings(findings: list[Finding], known: frozenset[str]) -> tuple
 
 
 def group_findings(findings: list[Finding]) -> list[Finding]:
-    """Join findings of one rule with the same group text (`Finding.group_summary`) to the first of them."""
+    """Join findings of one rule and group to the first of them."""
     groups: dict[object, list[Finding]] = {}
     for number, finding in enumerate(findings):
-        key = (finding.rule, finding.severity, finding.group_summary, finding.hint) if finding.group_summary else number
+        key = (finding.rule, finding.severity, finding.group.key) if finding.group else number
         groups.setdefault(key, []).append(finding)
-    return [_merge_group(group, f"{len(group):,} {group[0].group_summary}") for group in groups.values()]
+    return [
+        _merge_group(findings, findings[0].group.sentence(len(findings)) if findings[0].group else "")
+        for findings in groups.values()
+    ]
 
 
-def _merge_group(group: list[Finding], message: str) -> Finding:
-    """The first finding, with all as its members, and the fixes and platform messages of all."""
+def _merge_group(group: list[Finding], sentence: Sentence) -> Finding:
+    """The first finding, with all as its members, and the fixes and quotes of all."""
     if len(group) == 1:
         return group[0]
     return group[0]._replace(
-        message=message,
+        sentence=sentence,
         members=tuple(member for finding in group for member in finding.members or (finding,)),
         fixes=fixes_of(group),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
-        platform_messages=tuple(dict.fromkeys(text for finding in group for text in finding.platform_messages)),
+        quotes=tuple(dict.fromkeys(quote for finding in group for quote in finding.quotes)),
     )
 
 
@@ -103,7 +107,7 @@ def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
     if not 1 < len({finding.path for finding in group}) == len(group):
         return group
     more = plural(len(group) - 1, "more place")
-    return [_merge_group(group, f"{group[0].message} (an alias or a merge repeats it in {more})")]
+    return [_merge_group(group, Message("{} (an alias or a merge repeats it in {})", group[0].sentence, more))]
 
 
 def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> Finding:
@@ -115,9 +119,8 @@ def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> F
     finding = finding._replace(location=own, members=(*located, *finding.members[MAX_LOCATED:]))
     if finding.related_path is None:
         return finding
-    related = locations[finding.related_path]
-    line = f"line {related.line}" if related.source == own.source else f"{related.source}:{related.line}"
-    return finding._replace(message=f"{finding.message} ({line})")
+    line = LineNumber(locations[finding.related_path], own.source)
+    return finding._replace(sentence=Message("{} ({})", finding.sentence, line))
 
 
 def document_order_key(finding: Finding) -> tuple[str, int, int, int, str, str]:

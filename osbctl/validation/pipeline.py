@@ -49,7 +49,7 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
         left_out += len(findings) - len(findings := group_findings(new))
     return ValidationResult(
         document.name,
-        tuple(_redact(finding, document) for finding in locate_and_sort(findings, document)),
+        tuple(_hide_secret_line(finding, document) for finding in locate_and_sort(findings, document)),
         {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()},
         left_out,
         document.data,
@@ -60,16 +60,16 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     )
 
 
-def _redact(finding: Finding, document: Document) -> Finding:
-    """The finding without secrets, also without its line if a secret-named parameter refers to the literal there."""
+def _hide_secret_line(finding: Finding, document: Document) -> Finding:
+    """The finding without the text of its line, if a parameter with a secret name refers to the literal there."""
     schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
     if finding.location is None or LITERALS.isdisjoint(below):
-        return finding.redacted
+        return finding
     from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets  # few findings need it
 
     if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
         finding = finding._replace(location=finding.location._replace(excerpt=""))
-    return finding.redacted
+    return finding
 
 
 def unreadable_result(

@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping
 from typing import NamedTuple
 
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Quote, Severity
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome
@@ -106,11 +106,10 @@ def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: li
 def _join_refusal(finding: Finding, platform: Platform, message: str, is_own_message: bool, is_chosen: bool) -> Finding:
     """The finding with the refusal of a platform; an error if the platform is chosen."""
     refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
-    messages = finding.platform_messages
-    if is_own_message and message not in messages:
-        messages = (*messages, message)
+    quote = Quote(platform, message)
+    quotes = (*finding.quotes, quote) if is_own_message and quote not in finding.quotes else finding.quotes
     severity = Severity.ERROR if is_chosen else finding.severity
-    return finding._replace(refused_by=refused_by, platform_messages=messages, severity=severity)
+    return finding._replace(refused_by=refused_by, quotes=quotes, severity=severity)
 
 
 def _drop_too_new_beside_faults(findings: list[Finding], faults: list[Finding]) -> list[Finding]:

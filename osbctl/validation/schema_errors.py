@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from osbctl.catalog import object_path, service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
-from osbctl.findings import Finding, Fix, Severity
+from osbctl.findings import Finding, Fix, Group, Severity
 from osbctl.jsonschemas.sentences import describe_violation
+from osbctl.messages import Message, Value
 from osbctl.paths import JSON_TYPES, JsonPath, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.verdict import MAX_REFUSALS
@@ -46,10 +47,10 @@ class CatalogFault(NamedTuple):
     is_optional: bool = False
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> Message:
         """The fault as a sentence."""
         if self.keyword == "required":
-            return f"{name_in_object(self.path)} is missing"
+            return Message("{} is missing", name_in_object(self.path))
         name = name_in_object(self.path) or "the catalog"
         return describe_violation(self.keyword, self.wanted, self.value, self.path, name)
 
@@ -137,30 +138,31 @@ def _lacks_all_ids(data: dict[str, Any]) -> bool:
 
 def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
     """The finding for a fault; a field outside its service offering and a null object are special cases."""
-    path, keyword, text = fault.path, fault.keyword, fault.sentence
-    message = service_and_plan_prefix(data, path) + text
+    path, keyword = fault.path, fault.keyword
+    prefix = service_and_plan_prefix(data, path)
+    message = Message("{}{}", prefix, fault.sentence)
     if keyword == "required" and path[0] == "services" and len(path) == 3 and path[-1] in data:
-        message = f"{service_and_plan_prefix(data, path)}{path[-1]} stands at the top, not in the service offering"
+        message = Message("{}{} stands at the top, not in the service offering", prefix, str(path[-1]))
         hint = "indent it, and what is below it"
         return Finding("schema-required", Severity.ERROR, message, path, hint=hint, related_path=(str(path[-1]),))
     if _is_metadata_convention(path):
         return _metadata_finding(fault, severity, message)
     if keyword == "type" and fault.value is None and fault.is_optional and path[-1] not in _NULL_IS_REFUSED:
         # Every platform treats it as a missing field; brokers of Go's SDK send `parameters` this way.
-        summary, fixes = "nulls stand where a field may be left out", (Fix("remove", path, safe=True),)
-        return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, summary)
+        group, fixes = Group("nulls stand where a field may be left out"), (Fix("remove", path, safe=True),)
+        return Finding("null-object", Severity.INFO, message, path, None, "leave it out", fixes, group)
     return _specification_finding(data, lacks_ids, fault, severity, message)
 
 
 def _specification_finding(
-    data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity, message: str
+    data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity, message: Message
 ) -> Finding:
     path = fault.path
     rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
     if lacks_ids and _is_id_path(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
-        group_summary = "service offerings and plans have no id"
+        group = Group("service offerings and plans have no id")
         hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
-        return Finding(rule, severity, message, path, hint=hint, group_summary=group_summary)
+        return Finding(rule, severity, message, path, hint=hint, group=group)
     if fault.keyword == "required" and path == ("services",):
         return Finding(rule, severity, message, path, hint=catalog_below_hint(data))
     holder = path[:-1]
@@ -170,15 +172,23 @@ def _specification_finding(
     return Finding(rule, severity, message, path, hint=hint, fixes=fixes)
 
 
-def _metadata_finding(fault: CatalogFault, severity: Severity, message: str) -> Finding:
+def _metadata_finding(fault: CatalogFault, severity: Severity, message: Message) -> Finding:
     path = fault.path
     if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
-        hint, group_summary = "leave out what is null", "fields of metadata are null"
-        return Finding("metadata-type", Severity.INFO, message, path, hint=hint, group_summary=group_summary)
+        group = Group("fields of metadata are null", "null")
+        return Finding("metadata-type", Severity.INFO, message, path, hint="leave out what is null", group=group)
     hint, fixes = _suggest_repair(fault, safe=False)
-    items = fault.sentence.partition(" of ")[2].replace("must be", "must each be")
-    group_summary = f"items of {items}" if items and isinstance(path[-1], int) else ""
-    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group_summary=group_summary)
+    items = _group_of_items(fault) if isinstance(path[-1], int) else None
+    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group=items)
+
+
+def _group_of_items(fault: CatalogFault) -> Group:
+    """The group of the faults like this one in other items of the list."""
+    holder, value = name_in_object(fault.path[:-1]), fault.value
+    sentence = fault.sentence
+    about_items = {**sentence.named, "name": f"items of {holder}"}
+    summary = Message(sentence.template.replace("must be", "must each be"), **about_items)
+    return Group(summary, (holder, fault.keyword, type(value), None if isinstance(value, dict | list) else value))
 
 
 def _is_id_path(path: JsonPath) -> bool:
@@ -276,17 +286,23 @@ def _parse_json_number(text: str) -> int | float | None:
     return number if isinstance(number, int | float) and not isinstance(number, bool) else None
 
 
-def service_and_plan_prefix(data: Any, path: JsonPath) -> str:
+def service_and_plan_prefix(data: Any, path: JsonPath) -> Message:
     """The service offering and the plan around `path`, by name or else by position: the beginning of a sentence."""
     service, plan = service_and_plan_names(path, data)
-    parts = []
+    template, objects = "", list[Value | str]()
     if path[:1] == ("services",) and (len(path) > 2 or _is_name(service)):
         is_in_plan = path[2:3] == ("plans",) and (len(path) > 4 or _is_name(plan))
         if _is_name(service) or _is_name(plan) or not is_in_plan:
-            parts.append(f"service {repr(service[:60]) if _is_name(service) else pointer(path[:2])}: ")
+            template += "service {}: "
+            objects.append(_name_or_pointer(service, path[:2]))
         if is_in_plan:
-            parts.append(f"plan {repr(plan[:60]) if _is_name(plan) else pointer(path[:4])}: ")
-    return "".join(parts)
+            template += "plan {}: "
+            objects.append(_name_or_pointer(plan, path[:4]))
+    return Message(template, *objects)
+
+
+def _name_or_pointer(name: Any, path: JsonPath) -> Value | str:
+    return Value(name, (*path, "name"), limit=60) if _is_name(name) else pointer(path)
 
 
 def _is_name(value: Any) -> bool:

@@ -19,6 +19,7 @@ from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
 from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.walk import resolve_ref, subschemas
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath, JsonValue, get_at, pointer
 from osbctl.redaction import redact_text
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule
@@ -142,9 +143,10 @@ def _error_findings(
         prefix = service_and_plan_prefix(data, path)
         if own:
             severity = Severity(own.get("severity", "error"))
-            yield Finding(own["rule"], severity, f"{prefix}{own.get('message') or text}", path, hint=hint)
+            message = Message("{}{}", prefix, own.get("message") or text)
+            yield Finding(own["rule"], severity, message, path, hint=hint)
         else:
-            yield Finding("house-schema", Severity.ERROR, f"{prefix}{text} ({name})", path)
+            yield Finding("house-schema", Severity.ERROR, Message("{}{} ({})", prefix, text, name), path)
 
 
 def _unusable_reason(schema: object) -> str:
@@ -167,11 +169,11 @@ def _invalid_schema_error(error: jsonschema_rs.ValidationError, schema: JsonValu
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(error_path(error, schema))}: {text}")
 
 
-def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, str]]:
+def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, Sentence]]:
     """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
     path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
-        yield (*path, kind.property), f"{name_in_object((*path, kind.property))} is missing"
+        yield (*path, kind.property), Message("{} is missing", name_in_object((*path, kind.property)))
     elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
         places = [(*path, name) for name in kind.unexpected]
         yield from ((place, f"{name_in_object(place)} is not allowed here") for place in places)

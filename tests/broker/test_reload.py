@@ -33,7 +33,7 @@ class Held:
         if text == "bad":
             place = Location("catalog.json", 3, 7)
             fault = Finding("rule-x", Severity.ERROR, "no such thing", location=place, hint="remove it")
-            raise DocumentError((fault, fault._replace(message="nor this")))
+            raise DocumentError((fault, fault._replace(sentence="nor this")))
         if text == "crash":
             raise RuntimeError("crash")
         return text

@@ -40,7 +40,7 @@ def test_diff_shows_the_changes_before_the_new_catalog() -> None:
 def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
     judgement = validate_document(faulty, ValidationOptions())
-    lost = unreadable_result("lost.yaml", (judgement.findings[0]._replace(message="it is lost"),))
+    lost = unreadable_result("lost.yaml", (judgement.findings[0]._replace(sentence="it is lost"),))
     html = render_findings(Report([judgement, lost], dict), Format.HTML)
     front, behind = html.split('id="services"')
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import osbctl
-from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.findings import FailOn, Finding, Location, Quote, Severity, ValidationResult, Verdict
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
@@ -25,11 +25,11 @@ RULE = Rule(
 FINDING = Finding(
     rule=RULE.id,
     severity=Severity.ERROR,
-    message="plan name 'small' is already used, 100 % sure",
+    sentence="plan name 'small' is already used, 100 % sure",
     path=("services", 0, "plans", 1, "name"),
     location=Location("a dir/cat,alog.yaml", 12, 9, "      - name: small"),
     refused_by=(Platform.CLOUD_FOUNDRY,),
-    platform_messages=("Plan names must be unique within a service",),
+    quotes=(Quote(Platform.CLOUD_FOUNDRY, "Plan names must be unique within a service"),),
     hint="rename one of them",
 )
 VERDICTS = {
@@ -86,7 +86,7 @@ def test_one_finding_in_each_text_format(format: Format) -> None:
 
 @pytest.mark.parametrize("format", EXPECTED)
 def test_a_crash_is_not_called_a_refusal(format: Format) -> None:
-    crash = FINDING._replace(rule="cloudfoundry-crash", platform_messages=())
+    crash = FINDING._replace(rule="cloudfoundry-crash", quotes=())
     findings = render(report(crash), format).partition("SAP Service Manager")[0]
     assert re.search("crashes Cloud Foundry", findings, re.IGNORECASE)
     assert "refused by" not in findings.lower()
@@ -161,8 +161,8 @@ def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
 
 def group() -> Finding:
     """A finding for three places, of which an alias repeats the first."""
-    one, two = (FINDING._replace(message=f"m{line}", identity=f"i{line}", location=Location("c.yaml", line, 5)) for line in (3, 9))  # fmt: skip
-    return one._replace(message="3 places", members=(one, one._replace(path=("x",)), two))
+    one, two = (FINDING._replace(sentence=f"m{line}", identity=f"i{line}", location=Location("c.yaml", line, 5)) for line in (3, 9))  # fmt: skip
+    return one._replace(sentence="3 places", members=(one, one._replace(path=("x",)), two))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ LINES = sorted({*Format} - DOCUMENTS)
 
 def hostile_text(format: Format, severity: Severity = Severity.ERROR) -> str:
     place = Location(HOSTILE, 1, 1, HOSTILE)
-    texts = {"message": HOSTILE, "hint": HOSTILE, "location": place, "platform_messages": (HOSTILE,)}
+    texts = {"sentence": HOSTILE, "hint": HOSTILE, "location": place, "quotes": (Quote(Platform.KORIFI, HOSTILE),)}
     judgement = ValidationResult(HOSTILE, (FINDING._replace(severity=severity, **texts),), VERDICTS)
     return render(Report([judgement], lambda: {RULE.id: RULE}), format)
 
@@ -294,7 +294,7 @@ def test_fingerprints_outlive_edits_elsewhere() -> None:
     def prints(*findings: Finding) -> list[str]:
         return [issue["fingerprint"] for issue in json.loads(render(report(*findings), Format.GITLAB))]
 
-    moved = FINDING._replace(location=Location("a dir/cat,alog.yaml", 99, 1), message="other words")
+    moved = FINDING._replace(location=Location("a dir/cat,alog.yaml", 99, 1), sentence="other words")
     assert prints(moved) == prints(FINDING)
     assert len(set(prints(FINDING, FINDING, FINDING))) == 3
     assert prints(FINDING._replace(rule="other")) != prints(FINDING)

@@ -309,8 +309,10 @@ def test_our_walk_says_what_jsonschema_rs_says(version: ApiVersion) -> None:
     validator = jsonschema_rs.Draft7Validator(SCHEMAS[version], validate_formats=False)
     for number in range(60):
         data = generated.catalog(Random(number))
-        theirs = [said for error in validator.iter_errors(data) for said in error_sentences(error, data)]
-        assert sorted((fault.path, fault.sentence) for fault in schema_errors(data, version)) == sorted(theirs)
+        theirs = [
+            (path, str(said)) for error in validator.iter_errors(data) for path, said in error_sentences(error, data)
+        ]
+        assert sorted((fault.path, str(fault.sentence)) for fault in schema_errors(data, version)) == sorted(theirs)
 
 
 def test_what_our_walk_does_not_find_is_an_error_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

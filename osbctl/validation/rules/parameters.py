@@ -21,6 +21,7 @@ from osbctl.jsonschemas.dialects import (
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
+from osbctl.messages import Message
 from osbctl.paths import BY_NAME, JSON_TYPES, JsonPath, JsonValue, get_at, resolve_pointer, value_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.redaction import redact_text
@@ -95,7 +96,9 @@ def parameters_invalid(schema: ParameterSchema) -> Iterator[Finding]:
     for path, text in metaschema_errors(schema.value, _find_draft(schema) or DRAFT_4):
         if path == ("$schema",):  # `parameters-dialect-unknown` reports it
             continue
-        yield schema.finding(f"not a valid JSON Schema: {text}", path, _repair_hint(path, get_at(schema.value, path)))
+        yield schema.finding(
+            Message("not a valid JSON Schema: {}", text), path, _repair_hint(path, get_at(schema.value, path))
+        )
 
 
 def _repair_hint(path: JsonPath, value: JsonValue) -> str:
