@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 READ = """
 import sys, typer
-import osbctl.cli.app, osbctl.cli.diff
+import osbctl.commands.app, osbctl.commands.diff
 from osbctl.sources.read import read_source
 for name in sys.argv[1:]:
     read_source(name)

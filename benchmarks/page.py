@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from validate import catalog, write
 
 from osbctl.catalog import Catalog
+from osbctl.commands.page import PageCatalog, make_page
 from osbctl.pages import Content
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, make_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -60,7 +60,7 @@ def _run_to_exit_code(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except MemoryError:
-        from osbctl.cli.output import print_stderr
+        from osbctl.commands.output import print_stderr
 
         print_stderr("error: out of memory")
         return 3
@@ -70,7 +70,7 @@ def _run_to_exit_code(arguments: list[str]) -> int:
 
 def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
-    from osbctl.cli.output import discard_output, handle_output_error, print_error
+    from osbctl.commands.output import discard_output, handle_output_error, print_error
     from osbctl.containment import is_output_failure
     from osbctl.errors import InternalError, OsbctlError
 
@@ -92,13 +92,13 @@ def _dispatch_command(arguments: list[str]) -> int:
     without_options = not any(source.startswith("-") and source != "-" for source in sources)
     if command == "validate" and without_options:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
-        from osbctl.cli.searched import find_named_catalogs
-        from osbctl.cli.validation_report import Display, validate_and_report
-        from osbctl.tasks.options import Request, variables_lookup
+        from osbctl.commands.options import find_named_catalogs
+        from osbctl.commands.settings import Request, variables_lookup
+        from osbctl.commands.validate import Display, validate_and_report
 
         request = Request(sources=tuple(find_named_catalogs(sources)), variables_of=variables_lookup(os.environ))
         return validate_and_report(request, Display())
-    from osbctl.cli.app import run_app
+    from osbctl.commands.app import run_app
 
     return run_app(arguments)
 

@@ -135,13 +135,12 @@ def test_imports_are_at_most_14_deep() -> None:
 
 def test_loading_a_catalog_takes_no_module_of_the_broker() -> None:
     """It runs in a process of its own, which starts at each reload: the server's modules would double its start."""
-    heads = imports(heads=True)
     loaded: set[str] = set()
-    met = {"osbctl.tasks.load_worker"}
+    met = {"osbctl.commands.load_catalog"}
     while met:
         loaded |= met
-        met = {target for module in met for target in heads.get(module, ())} - loaded
-    assert "osbctl.tasks.load_catalog" in loaded
+        met = {target for module in met for target in imports().get(module, ())} - loaded
+    assert "osbctl.validation.pipeline" in loaded
     assert {module for module in loaded if package_of(module) == "broker"} == set()
 
 
@@ -164,19 +163,55 @@ def test_the_modules_of_a_package_form_no_circle() -> None:
 TERMINAL = {
     "print", "input", "sys.exit", "sys.argv", "sys.stdout", "sys.stderr", "os.environ", "os.getenv", "os.getcwd",
 }  # fmt: skip
-PROGRAMS = {"load_worker.py"}
-"""Modules that are run in a process of their own, whose arguments and output are a task's."""
+PRINTING = "osbctl.commands.output"
 
 
-def test_a_task_needs_no_terminal() -> None:
-    """Tasks can be called by the language server and by pages: they do not print, exit or read the environment."""
-    found = [
-        f"{file}:{node.lineno}: {name}"
-        for file, node in nodes(TERMINAL, "tasks")
-        if Path(file).name not in PROGRAMS
-        if isinstance(node, ast.Name | ast.Attribute) and (name := ast.unparse(node)) in TERMINAL
-    ]
-    assert found == []
+def definitions() -> dict[tuple[str, str], set[str]]:
+    """The names that each function and class of `commands` mentions, by module and name; `module.name` for imported ones."""
+    found = {}
+    for file in (PACKAGE / "commands").glob("*.py"):
+        tree, module = ast.parse(file.read_text(encoding="utf-8")), f"osbctl.commands.{file.stem}"
+        imported = {
+            name.asname or name.name: f"{node.module}.{name.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for name in node.names
+        }
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                parts = list(ast.walk(node))
+                names = {ast.unparse(one) for one in parts if isinstance(one, ast.Name | ast.Attribute)}
+                own = {one.id for one in parts if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+                own |= {one.arg for one in parts if isinstance(one, ast.arg)}
+                found[module, node.name] = {imported.get(name, name) for name in names - own}
+    return found
+
+
+def terminal_uses(starts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], set[str]]:
+    """What each definition that these need, directly or through others, does with the terminal or the environment."""
+    known, seen, waiting = definitions(), set(), list(starts)
+    while waiting:
+        if (here := waiting.pop()) in seen or here not in known:
+            continue
+        seen.add(here)
+        waiting += [(here[0], name) for name in known[here]]
+        waiting += [(module, name) for module, _, name in (one.rpartition(".") for one in known[here])]
+    uses = {one: {name for name in known[one] if name in TERMINAL or name.startswith(PRINTING)} for one in seen}
+    return {one: names for one, names in uses.items() if names}
+
+
+def test_the_work_of_a_command_needs_no_terminal() -> None:
+    """What others call of a command, in the editor or in a child process, does not print, exit or read the environment."""
+    called = {
+        (node.module, name.name)
+        for file, node in nodes(["osbctl.commands"])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl.commands.")
+        if not file.startswith("commands/") and file not in ("__main__.py", "editor/__init__.py")
+        for name in node.names
+    }
+    assert ("osbctl.commands.fix", "compute_fix_edits") in called
+    assert terminal_uses({*called, ("osbctl.commands.load_catalog", "load")}) == {}
+    assert terminal_uses([("osbctl.commands.fix", "fix")]), "the search finds nothing"
 
 
 OPENED = {
@@ -189,9 +224,9 @@ OPENED = {
 WRITERS = {
     "__main__.py": "closed standard streams become /dev/null",
     "broker/listeners.py": "the file of a Unix socket that an earlier process left",
-    "cli/output.py": "a closed standard output becomes /dev/null",
-    "cli/reference.py": "the language server's answers, on standard output",
+    "commands/output.py": "a closed standard output becomes /dev/null",
     "credentials.py": "the lock of a folder on Windows, a file that goes when it is closed",
+    "editor/__init__.py": "the language server's answers, on standard output",
     "files.py": "whole files, by rename",
     "registry/database.py": "an empty database that only its owner may read",
     "registry/location.py": "the folder of the database",
@@ -261,7 +296,6 @@ SHARED_NAMES = {
     "main": "the entry points of two processes",
     "render": "the interface of every report format and view",
     "serve": "the command, and the function that it runs",
-    "validate": "the command, and the task that it runs",
 }
 """Public functions that stand in more than one package, each with its reason."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.cli.completion import OFFERED
+from osbctl.commands.completion import OFFERED
 from tests.case import case, each
 from tests.cli.machine import registered
 from tests.cli.program import commands, environment, osbctl
@@ -243,11 +243,11 @@ def test_completion_loads_what_it_needs() -> None:
     code += "print(); print(*sys.modules)"
     heavy = {"sqlalchemy", "urllib3", "jsonschema", "jsonschema_rs", "waitress", "jinja2", "rich"}
     for words, absent in (
-        ("brokers show d", {*heavy, "yaml", "osbctl.cli.diff"}),
-        ("check d", {*heavy, "yaml", "osbctl.cli.diff"}),
-        ("show x -s d", {*heavy, "osbctl.cli.diff", "osbctl.registry"}),
-        ("validate --ignore d", {*heavy, "osbctl.cli.diff", "osbctl.registry"}),
-        ("", {"osbctl.cli.completion"}),
+        ("brokers show d", {*heavy, "yaml", "osbctl.commands.diff"}),
+        ("check d", {*heavy, "yaml", "osbctl.commands.diff"}),
+        ("show x -s d", {*heavy, "osbctl.commands.diff", "osbctl.registry"}),
+        ("validate --ignore d", {*heavy, "osbctl.commands.diff", "osbctl.registry"}),
+        ("", {"osbctl.commands.completion"}),
     ):
         line = {"COMP_WORDS": f"osbctl {words}".replace(" ", "\n"), "COMP_CWORD": str(len(words.split()))}
         variables = environment(**line, _OSBCTL_COMPLETE="complete_bash") if words else environment()

@@ -9,6 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from osbctl.commands.diff import compare_documents
+from osbctl.commands.fix import fix_bytes
+from osbctl.commands.page import PageCatalog, make_page
+from osbctl.commands.params import plan_parameters
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError
 from osbctl.pages import Content
@@ -18,10 +22,6 @@ from osbctl.reports import Format, Report, render
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.tasks.compare import compare_documents
-from osbctl.tasks.fix import fix_bytes
-from osbctl.tasks.page import PageCatalog, make_page
-from osbctl.tasks.params import plan_parameters
 from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

@@ -16,9 +16,8 @@ PACKAGE = Path(__file__).parent.parent / "osbctl"
 
 LAYERS = {
     "__main__": 5,
-    "cli": 4,
     "editor": 3,
-    "tasks": 2,
+    "commands": 2,
     "validation": 1,
     "comparison": 1,
     "broker": 1,
@@ -47,20 +46,20 @@ BASE = (
 
 CALLS = {
     "A byte of YAML to a finding": (
-        "tasks/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
+        "commands/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
         "platforms/cloudfoundry/verdict", "sources/yaml_locations", "reports/text_report",
     ),
     "A request to its answer": (
         "broker/server", "broker/channel", "broker/parser", "broker/authenticator", "broker/catalog_app",
     ),
     "Two catalogs to a level": (
-        "tasks/compare", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
+        "commands/diff", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
         "comparison/change_kinds", "comparison/parameters", "platforms/cloudfoundry/verdict", "comparison/refusals",
         "comparison/allow", "reports/text_changes",
     ),
     "A refresh to a drift": (
-        "tasks/refresh", "tasks/registered_broker_client", "client/catalog_client", "registry/reconcile",
-        "registry/store", "tasks/drift", "comparison/drift",
+        "commands/brokers", "commands/connection", "client/catalog_client", "registry/reconcile",
+        "registry/store", "commands/drift", "comparison/drift",
     ),
 }  # fmt: skip
 """Each call with the modules that it goes through, in order."""
@@ -84,7 +83,7 @@ def drawing() -> str:
     """The architecture as an SVG: the layers from the top down, then the calls."""
     body: list[str] = []
     y = GAP
-    names = {5: "program", 4: "command line", 3: "editors", 2: "tasks", 1: "middle", 0: "base"}
+    names = {5: "program", 3: "editors", 2: "commands", 1: "middle", 0: "base"}
     for layer, found in sorted(packages().items(), reverse=True):
         y = _row(body, y, names[layer], [f"{name}" for name in found])
     y += 2 * GAP

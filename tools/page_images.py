@@ -11,9 +11,9 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from osbctl.commands.page import PageCatalog, make_page
 from osbctl.pages import Content
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, make_page
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "catalogs" / "data-services.yaml"

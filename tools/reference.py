@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from osbctl.cli.app import make_command_group
+from osbctl.commands.app import COMMANDS, make_command_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ READERS = {
 
 def commands(group: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
     """Every command and subcommand with its full name."""
-    for key, command in (group or make_command_group([])).commands.items():
+    for key, command in (group or make_command_group(COMMANDS)).commands.items():
         full = f"{name} {key}".strip()
         yield full, command
         if hasattr(command, "commands"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from osbctl.commands.settings import all_rules
 from osbctl.platforms import format_platforms
 from osbctl.rule import Category
-from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,9 +19,9 @@ from reference import SCHEMAS, VARIABLES, commands, type_of
 
 import osbctl
 from osbctl.broker.logs import Entry, format_json_line
+from osbctl.commands.settings import all_rules
 from osbctl.config import KEYS
 from osbctl.registry.database import METADATA
-from osbctl.tasks.options import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

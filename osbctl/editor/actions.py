@@ -6,6 +6,7 @@ from itertools import islice
 
 from lsprotocol import types
 
+from osbctl.commands.fix import add_schema_draft_fixes, compute_fix_edits
 from osbctl.editor.open_files import Analysis, OpenFiles, read_open_source
 from osbctl.editor.text_document import TextDocument, cached_text_document, make_diagnostic
 from osbctl.errors import OsbctlError
@@ -14,7 +15,6 @@ from osbctl.fixes.edits import Edit
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id
-from osbctl.tasks.fix import add_schema_draft_fixes, compute_fix_edits
 from osbctl.text import escape_line
 
 FIX_ALL = "source.fixAll.osbctl"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 from lsprotocol import types
 
+from osbctl.commands.settings import all_rules
 from osbctl.editor.open_files import Analysis
 from osbctl.editor.text_document import BEFORE_COLON, Cursor, TextDocument, cursor_at
 from osbctl.fields import LATEST, load_schema
@@ -18,7 +19,6 @@ from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.folder.lock import fresh_id
-from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")

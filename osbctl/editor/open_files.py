@@ -14,6 +14,8 @@ from pathlib import Path, PurePath
 
 from pygls.uris import from_fs_path, to_fs_path
 
+from osbctl.commands.settings import Request, resolve_config, validation_options
+from osbctl.commands.validate import error_findings
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.files import read_bounded
@@ -26,8 +28,6 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.parse import parse_stream
 from osbctl.sources.read_bytes import MAX_BYTES
 from osbctl.sources.variables import VariablesOf, no_variables
-from osbctl.tasks.options import Request, resolve_config, validation_options
-from osbctl.tasks.validate import error_findings
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 

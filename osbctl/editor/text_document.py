@@ -10,13 +10,13 @@ from typing import Any
 import yaml
 from lsprotocol import types
 
+from osbctl.commands.settings import all_rules
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath
 from osbctl.sources.document import Document, Span
 from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.text_lines import LINE_END
 from osbctl.sources.yaml_text import mask_placeholders
-from osbctl.tasks.options import all_rules
 from osbctl.text import escape_line
 
 SEVERITIES = {

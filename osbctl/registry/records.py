@@ -1,5 +1,6 @@
 """Values of the registry's database and its errors; `json` follows schemas/brokers-1.json."""
 
+import datetime
 import json
 import re
 from collections import Counter
@@ -230,6 +231,11 @@ class RegisteredBroker:
     def data(self) -> dict[str, Any]:
         """The stored catalog as JSON values; raises as `document`."""
         return self.document.data
+
+
+def utc_timestamp() -> str:
+    """The time in UTC as the database has it (RFC 3339, seconds)."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def mask_client_secrets(data: dict[str, Any]) -> dict[str, Any]:

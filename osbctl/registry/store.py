@@ -1,6 +1,5 @@
 """The registered brokers in their database: read, add, refresh, remove. Each call is one transaction."""
 
-import datetime
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -191,11 +190,6 @@ class Registry(AbstractContextManager["Registry"]):
 def env_variable_part(broker_name: str) -> str:
     """The name of a broker as it stands in names of environment variables: A-Z, 0-9 and _."""
     return re.sub(r"[^A-Z0-9]", "_", broker_name.upper())
-
-
-def utc_timestamp() -> str:
-    """The time in UTC as the database has it (RFC 3339, seconds)."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _check_name_available(connection: Connection, name: str) -> None:

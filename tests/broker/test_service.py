@@ -18,13 +18,13 @@ from osbctl.broker.reload import Watcher
 from osbctl.broker.serve import Service, _list_credentials
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
+from osbctl.commands import load_catalog as loading
+from osbctl.commands.load_catalog import CatalogSource, load, load_in_subprocess
+from osbctl.commands.serve import service_factory
 from osbctl.credentials import CredentialRecord, make_record, write_record
 from osbctl.errors import ConfigError, SourceError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.tasks import load_catalog as loading
-from osbctl.tasks.load_catalog import CatalogSource, load, load_in_subprocess
-from osbctl.tasks.serve import service_factory
 from tests.broker.harness import until
 from tests.cli.program import osbctl
 from tests.sources.folder.brokerpaks import brokerpak

@@ -17,7 +17,7 @@ from unittest import mock
 
 from osbctl import __main__ as program
 from osbctl.broker.logs import LOGGERS
-from osbctl.cli import app, connection
+from osbctl.commands import app, connection
 from tests.cli import warm
 
 ROOT = Path(__file__).parents[2]
@@ -27,13 +27,13 @@ _build = app.make_command_group
 @functools.cache
 def _built(command: str) -> Any:
     """Typer's command, built once, since building it costs as much as a small command."""
-    return _build([command])
+    return _build(app.find_command([command]))
 
 
 @functools.cache
 def commands() -> dict[str, Any]:
     """Every command and group by its words; the program itself has none."""
-    found, waiting = {}, [("", _build([]))]
+    found, waiting = {}, [("", _build(app.COMMANDS))]
     for name, command in waiting:
         found[name] = command
         waiting += [(f"{name} {word}".strip(), one) for word, one in getattr(command, "commands", {}).items()]
@@ -80,7 +80,7 @@ def osbctl(
     with (
         mock.patch.dict(os.environ, environment(**variables), clear=True),
         mock.patch.multiple(sys, stdin=typed, stdout=memory if stdout == "" else file, stderr=err),
-        mock.patch.object(app, "make_command_group", lambda arguments: _built(arguments[0] if arguments else "")),
+        mock.patch.object(app, "make_command_group", lambda names: _built("".join(names))),
         contextlib.chdir(cwd or Path.cwd()),
         restored_loggers(),
     ):

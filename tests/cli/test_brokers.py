@@ -16,7 +16,7 @@ from unittest import mock
 
 import pytest
 
-from osbctl.cli.passwords import PasswordFinder, read_password_from_stdin
+from osbctl.commands.passwords import PasswordFinder, read_password_from_stdin
 from osbctl.credentials import format_records, make_record, write_record
 from osbctl.errors import OsbctlError, UsageError
 from osbctl.platforms import Platform

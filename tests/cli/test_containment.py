@@ -77,7 +77,7 @@ def texts_in(value: Any, depth: int) -> Iterator[str]:
         yield from texts_in(part, depth - 1)
 
 
-BESIDE = ("containment.py", "parallel.py", "errors.py", "rule.py", "tasks/output_checks.py")
+BESIDE = ("containment.py", "parallel.py", "errors.py", "rule.py", "commands/output_checks.py")
 """Modules that are not part of the work on a source."""
 AROUND = {"_validate_contained"}
 """Functions about one source that contain what happens in it."""
@@ -127,7 +127,7 @@ class Planter:
 def _is_of_the_run(frame: FrameType | None) -> bool:
     """Return whether a text is on its way to the terminal, or sources are looked at as a whole."""
     while frame:
-        if frame.f_code.co_filename == f"{PACKAGE}cli/output.py" or frame.f_code.co_name in (
+        if frame.f_code.co_filename == f"{PACKAGE}commands/output.py" or frame.f_code.co_name in (
             "_broker_names",
             "check_used",
         ):

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from osbctl.commands.load_catalog import CatalogSource, load
 from osbctl.editor.open_files import analyse_source, find_source
 from osbctl.findings import DocumentError
-from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
 from tests.cli.program import failure, osbctl
 

@@ -99,7 +99,7 @@ def test_texts_that_are_shared_cost_no_further_reading(tmp_path: Path) -> None:
     shared = "".join(f"    f{n}: &f{n} {{displayName: {n}}}\n    g{n}: *f{n}\n" for n in range(300))
     plans = "".join(PLAN.partition("plans:\n")[2] + FREE + f"    metadata: *f{n}\n" for n in range(300))
     (tmp_path / "c.yaml").write_text(HEAD + "  x:\n" + shared + "  plans:\n" + plans)
-    with mock.patch("osbctl.tasks.fix.parse_stream", wraps=parse_stream) as read:
+    with mock.patch("osbctl.commands.fix.parse_stream", wraps=parse_stream) as read:
         told = osbctl("validate", "c.yaml", cwd=tmp_path).stdout
     assert "displayName must be a string" in told and "(fixable" not in told
     assert read.call_count <= 2

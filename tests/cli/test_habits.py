@@ -4,7 +4,7 @@ import json
 import shlex
 from pathlib import Path
 
-from osbctl.cli.app import COMMANDS, MEANT
+from osbctl.commands.app import COMMANDS, MEANT
 from tests.broker.harness import Authority
 from tests.case import each
 from tests.cli.broker_server import PASSWORD, USER, broker

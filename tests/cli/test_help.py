@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from osbctl.cli.app import GROUPS, run_app
+from osbctl.commands.app import GROUPS, run_app
 from tests.case import case
 from tests.cli.program import commands
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.commands.diff import compare_documents
 from osbctl.platforms import Platform
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
 from osbctl.rule import RULES
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.compare import compare_documents
 from tests import test_examples
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker

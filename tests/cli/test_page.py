@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from osbctl.cli.page import _earlier_catalog_name
 from osbctl.client.connection_options import is_internal_address
+from osbctl.commands.page import _earlier_catalog_name
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.cli.program import failure, osbctl

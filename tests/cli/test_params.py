@@ -8,10 +8,10 @@ from typing import Any
 
 import jsonschema
 
+from osbctl.commands.params import plan_parameters
 from osbctl.platforms.tools import Purpose
 from osbctl.requests.report import params_json
 from osbctl.sources.read import read_source
-from osbctl.tasks.params import plan_parameters
 from tests.case import each
 from tests.cli.program import osbctl
 from tests.comparison.make import catalog, plan, service

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from osbctl.cli.reference import rules
+from osbctl.commands.rules import rules
+from osbctl.commands.settings import all_rules
 from osbctl.rule import Category
-from osbctl.tasks.options import all_rules
 from tests.reports.standards import checked_json
 
 RULES = all_rules()
@@ -20,7 +20,7 @@ def shown(capsysbinary: pytest.CaptureFixture[bytes], word: str | None = None, *
 
 @pytest.fixture
 def columns(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> int:
-    monkeypatch.setattr("osbctl.cli.reference.wrap_width", lambda _: request.param)
+    monkeypatch.setattr("osbctl.commands.rules.wrap_width", lambda _: request.param)
     return int(request.param)
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from osbctl.commands.settings import variables_lookup
 from osbctl.config import KEYS
 from osbctl.credentials import make_record, write_record
 from osbctl.editor.open_files import analyse_source
-from osbctl.tasks.options import variables_lookup
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import commands, osbctl

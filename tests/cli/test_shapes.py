@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from osbctl.commands.load_catalog import CatalogSource, load
 from osbctl.editor.open_files import analyse_source
 from osbctl.findings import DocumentError
 from osbctl.sources.yaml_text import dump
-from osbctl.tasks.load_catalog import CatalogSource, load
 from tests.case import case
 from tests.cli.program import commands, osbctl
 from tests.comparison.make import catalog, plan, service

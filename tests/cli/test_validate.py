@@ -218,7 +218,7 @@ def loaded(*arguments: str) -> set[str]:
 
 
 def test_start_up_loads_little(tmp_path: Path) -> None:
-    assert not {"typer", "yaml", "rich", "jsonschema", "json", "osbctl.cli"} & loaded("--version")
+    assert not {"typer", "yaml", "rich", "jsonschema", "json", "osbctl.commands"} & loaded("--version")
     valid = loaded("validate", GOOD)
     assert not {"typer", "yaml", "rich", "jsonschema", "waitress", "subprocess", "asyncio"} & valid
     # Each of these costs a twentieth of the whole run or more; records are named tuples for that reason.
@@ -350,7 +350,7 @@ def test_it_ends_with_what_fix_would_mend(tmp_path: Path, monkeypatch: pytest.Mo
     assert (
         "would fix 1, 1 more with --unsafe; 0 left for you" in osbctl("fix", "--check", "c.yaml", cwd=tmp_path).stderr
     )
-    monkeypatch.setattr("osbctl.cli.output.wrap_width", lambda _: 30)  # a narrow terminal
+    monkeypatch.setattr("osbctl.commands.output.wrap_width", lambda _: 30)  # a narrow terminal
     assert shown(tmp_path, "--concise c.yaml").endswith("\n1 fixable with `osbctl fix`, 1\n    more with --unsafe\n")
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.changes import Change, Effect, Level
+from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.change_kinds import load_all
 from osbctl.comparison.refusals import find_new_refusals
@@ -16,7 +17,6 @@ from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
-from osbctl.tasks.compare import add_refusals
 from tests.fragments import changed, places
 
 from .make import by_rule, catalog, one, plan, refusals, service, with_plan

@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from osbctl.client.connection_options import ConnectionOptions
+from osbctl.commands.check import check_running_broker
 from osbctl.conformance.check import _redirect_fault, check_broker
 from osbctl.conformance.exchange import Reply, read_as_platform
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
-from osbctl.tasks.check import check_running_broker
 from osbctl.validation.options import ValidationOptions
 from tests.broker.harness import Authority
 from tests.case import case

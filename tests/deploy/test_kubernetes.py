@@ -14,9 +14,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from osbctl.commands.load_catalog import LARGEST, memory_limit
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
-from osbctl.tasks.load_catalog import LARGEST, memory_limit
 from tests.broker.harness import until
 from tests.case import case
 from tests.cli.program import osbctl

@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from osbctl import errors
+from osbctl.commands.settings import all_rules
 from osbctl.config import KEYS
-from osbctl.tasks.options import all_rules
 from tests.cli.program import commands
 from tests.docs.test_links import PAGES
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Level
+from osbctl.commands.drift import compare_with_stored
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.drift import compare_with_stored
 from tests.comparison.make import catalog, plan, service
 from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored

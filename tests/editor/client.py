@@ -12,8 +12,8 @@ from typing import TypeVar
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from osbctl.commands.settings import variables_lookup
 from osbctl.editor.server import EditorServer
-from osbctl.tasks.options import variables_lookup
 
 SECONDS = 60.0
 """Time limit of one response: generous, since the machine may be busy."""

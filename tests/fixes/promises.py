@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands import fix as task
+from osbctl.commands.fix import FixResult, fix_bytes
 from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
 from osbctl.rule import Category
 from osbctl.sources.parse import parse_document
 from osbctl.sources.variables import no_variables
-from osbctl.tasks import fix as task
-from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

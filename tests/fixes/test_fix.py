@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from osbctl.commands.fix import FixResult, fix_bytes, fix_source, write_fixed_files
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.fixes.edits import Edit, apply_edits, make_edit, offset_before
@@ -15,7 +16,6 @@ from osbctl.fixes.passes import Pass
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.fix import FixResult, fix_bytes, fix_source, write_fixed_files
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.git import commit

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from osbctl.commands.fix import FixResult, fix_bytes
 from osbctl.errors import OsbctlError
 from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.parse import decode_utf8, parse_document, parse_text
-from osbctl.tasks.fix import FixResult, fix_bytes
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl

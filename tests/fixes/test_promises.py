@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.fix import fix_bytes, fix_source, write_fixed_files
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.catalogs import parse_catalog
@@ -19,7 +20,6 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import MAX_DEPTH
-from osbctl.tasks.fix import fix_bytes, fix_source, write_fixed_files
 from osbctl.validation.pipeline import validate_document
 from tests.case import case
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
@@ -182,7 +182,7 @@ def check_folder(folder: Path, unsafe: bool) -> bool:
 )
 def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     """The check checks: each of these edits is one that `fix` must not make."""
-    from osbctl.tasks import fix as task
+    from osbctl.commands import fix as task
 
     made = task.Pass.changed_files
     monkeypatch.setattr(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from osbctl.commands.page import PageCatalog, make_page
 from osbctl.pages import Branding, Content
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, make_page
 from tests.corpus import catalogs, needs_corpus
 from tests.folders import catalogs_folder
 from tests.pages.browser import browser as browser

@@ -18,6 +18,7 @@ import pytest
 from markupsafe import escape
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.commands.page import PageCatalog, add_requests, make_page
 from osbctl.pages import Branding, Content, Part
 from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, clean_data_url, image_to_data_url, monogram
@@ -28,7 +29,6 @@ from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, add_requests, make_page
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.views import bullets as bullets_of
@@ -673,7 +673,7 @@ def test_a_page_of_very_many_plans_has_no_commands(monkeypatch: pytest.MonkeyPat
     full = made(service(), audience="operator")
     assert told not in full
     assert "cf create-service" in full
-    monkeypatch.setattr("osbctl.tasks.page.MAX_WITH_REQUESTS", 0)
+    monkeypatch.setattr("osbctl.commands.page.MAX_WITH_REQUESTS", 0)
     short = made(service(), audience="operator")
     assert told in short
     assert "cf create-service" not in short

@@ -3,12 +3,12 @@
 import json
 
 from osbctl.catalog import Catalog
+from osbctl.commands.page import PageCatalog, make_page
 from osbctl.pages import Content
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.sources.read import read_source
-from osbctl.tasks.page import PageCatalog, make_page
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.folders import catalogs_folder

@@ -2,11 +2,11 @@
 
 import pytest
 
+from osbctl.commands.settings import all_rules
 from osbctl.comparison.change_kinds import KINDS, register_kind
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import export_format, tools_of
 from osbctl.platforms.verdict import judge_all
-from osbctl.tasks.options import all_rules
 
 
 @pytest.mark.parametrize("platform", Platform)

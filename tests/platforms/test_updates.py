@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from osbctl.changes import Level
+from osbctl.commands.diff import add_refusals
+from osbctl.commands.drift import compare_with_stored
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.golang import normalize_field_names
@@ -23,8 +25,6 @@ from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
 from osbctl.sources.exports import StoredCatalog
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.compare import add_refusals
-from osbctl.tasks.drift import compare_with_stored
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 
 REFERENCE = "reference-instance"

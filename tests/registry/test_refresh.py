@@ -9,6 +9,9 @@ import pytest
 
 from osbctl.client.catalog_client import CatalogResponse
 from osbctl.client.connection_options import ConnectionOptions
+from osbctl.commands.brokers import Policy
+from osbctl.commands.brokers import refresh_broker as refresh
+from osbctl.commands.brokers import register_broker as register
 from osbctl.errors import SourceError
 from osbctl.registry.records import (
     PLACEHOLDER,
@@ -21,9 +24,6 @@ from osbctl.registry.records import (
     mask_client_secrets,
 )
 from osbctl.registry.store import Registry
-from osbctl.tasks.refresh import Policy
-from osbctl.tasks.refresh import refresh_broker as refresh
-from osbctl.tasks.refresh import register_broker as register
 from tests.registry.make import SMALL, add, body, read, registration, service
 
 NEW = body(service("s", "p", "q"))

@@ -15,7 +15,7 @@ from sqlalchemy import event
 from osbctl.errors import RegistryError, SourceError, UsageError
 from osbctl.platforms import Platform, State
 from osbctl.platforms.updates import StoredRow
-from osbctl.registry import store
+from osbctl.registry import records, store
 from osbctl.registry.database import Database
 from osbctl.registry.records import (
     Action,
@@ -37,7 +37,7 @@ def test_times_are_in_utc_to_the_second(monkeypatch: pytest.MonkeyPatch) -> None
     time.tzset()
     before = int(time.time())
     try:
-        told = datetime.datetime.strptime(store.utc_timestamp(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
+        told = datetime.datetime.strptime(records.utc_timestamp(), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.UTC)
     finally:
         monkeypatch.undo()
         time.tzset()

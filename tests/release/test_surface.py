@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import osbctl
-from osbctl.cli.app import COMMANDS
+from osbctl.commands.app import COMMANDS
 from tools import surface
 from tools.surface import RECORD, differences, main, refusal
 

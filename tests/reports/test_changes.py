@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 import pytest
 
 from osbctl.changes import READING_ORDER, Change, DiffFailOn, Effect, Level, ObjectRef, join_equal
+from osbctl.commands.settings import all_rules
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
-from osbctl.tasks.options import all_rules
 from tests.reports.standards import assert_only_escapes, checked_json, checked_sarif
 
 REMOVED = Change(

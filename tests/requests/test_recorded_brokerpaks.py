@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.params import plan_parameters
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError, Severity
 from osbctl.platforms.tools import Purpose
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
 from osbctl.sources.variables import Variable
-from osbctl.tasks.params import plan_parameters
 from tests.corpus import CORPUS, EVERY_CASE
 
 RECORDED = CORPUS and CORPUS.parent / "cases" / "brokerpaks" / "brokerpak-given.jsonl.gz"

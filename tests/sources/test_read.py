@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.fix import fix_source
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import Limits
-from osbctl.tasks.fix import fix_source
 from osbctl.validation.options import ValidationOptions
 from tests.case import each
 from tests.git import commit, git

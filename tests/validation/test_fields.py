@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.settings import Request, validation_options
 from osbctl.config import Config
 from osbctl.fields import known_fields
 from osbctl.findings import Finding
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.options import Request, validation_options
 from osbctl.validation.checks import CatalogNode, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

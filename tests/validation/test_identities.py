@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.settings import all_rules
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.reports import Format, Report, render
 from osbctl.sources.read import read_source
-from osbctl.tasks.options import all_rules
 from tests import corpus
 from tests.fragments import PLAN, SERVICE, catalog, validated
 

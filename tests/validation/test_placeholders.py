@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from osbctl.commands.fix import fix_bytes
+from osbctl.commands.load_catalog import CatalogSource, load
 from osbctl.findings import DocumentError, Severity
 from osbctl.paths import JsonPath, value_at
 from osbctl.placeholders import fill_placeholders, find_placeholders, holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all
 from osbctl.sources.parse import parse_document
-from osbctl.tasks.fix import fix_bytes
-from osbctl.tasks.load_catalog import CatalogSource, load
 from osbctl.validation import pipeline
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

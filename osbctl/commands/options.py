@@ -1,18 +1,62 @@
-"""Options that several commands share, and decorators that add options to a command."""
+"""Options that several commands share, as data, and the sources of a command line.
 
-import functools
+Each parameter of a command is an option, or a named tuple of options. `osbctl.commands.app` makes those of Typer from
+them, so that a command can be called without Typer.
+"""
+
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
-from datetime import date
-from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
 
-from typer import Argument, Option
-
+from osbctl.commands.output import draw_status_line, print_note
 from osbctl.errors import UsageError
 from osbctl.platforms import DEFAULT_API_VERSION, Platform
 from osbctl.platforms import ApiVersion as ApiVersion
+from osbctl.sources.read_bytes import report_name
+from osbctl.text import plural
+
+
+class Argument(NamedTuple):
+    """An argument of a command: what its help says. `show_default` as in Typer."""
+
+    metavar: str
+    help: str
+    show_default: bool = True
+
+
+class Option:
+    """An option of a command: its names, by default that of the parameter, and the rest as in Typer."""
+
+    def __init__(
+        self,
+        *names: str,
+        help: str,
+        metavar: str | None = None,
+        min: int | None = None,
+        max: int | None = None,
+        envvar: str | list[str] | None = None,
+        callback: Callable[..., Any] | None = None,
+        show_default: bool = True,
+    ) -> None:
+        self.names = names
+        self.settings: dict[str, Any] = {
+            "help": help,
+            "metavar": metavar,
+            "min": min,
+            "max": max,
+            "envvar": envvar,
+            "callback": callback,
+            "show_default": show_default,
+        }
+
+
+class CommandGroup(NamedTuple):
+    """Commands below one name, such as `osbctl brokers list`, each by its own name."""
+
+    help: str
+    commands: Mapping[str, Callable[..., int]]
+
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
@@ -47,8 +91,7 @@ Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Wr
 Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
 
 
-@dataclass(frozen=True)
-class LocationOptions:
+class LocationOptions(NamedTuple):
     """Options that locate the catalog in a source, and the configuration."""
 
     at: At = ""
@@ -75,6 +118,8 @@ def _may_be_brokerpak(source: str) -> bool:
 
 def _parse_date(text: str) -> str:
     """The given date, or that of the HEAD commit. Raises UsageError: it is none."""
+    from datetime import date
+
     if text == "commit":
         from osbctl.sources.read_bytes import head_commit_date
 
@@ -131,29 +176,54 @@ Instances = Annotated[
 ]
 
 
-def expand_option_groups(command: Callable[..., int]) -> Callable[..., int]:
-    """Replace each parameter of `command` that is a dataclass by those of its fields that are options."""
-    parameters = signature(command, eval_str=True).parameters.values()
-    groups: dict[str, Any] = {param.name: param.annotation for param in parameters if is_dataclass(param.annotation)}
-
-    @functools.wraps(command)
-    def call(**values: Any) -> int:
-        group_values = {
-            name: group(**{field.name: values.pop(field.name) for field in _option_fields(group)})
-            for name, group in groups.items()
-        }
-        return command(**values, **group_values)
-
-    # Typer makes its options of this signature, not of the function that it calls.
-    expanded = [_option_fields(param.annotation) if param.name in groups else [param] for param in parameters]
-    by_keyword = [option.replace(kind=Parameter.KEYWORD_ONLY) for options in expanded for option in options]
-    call.__signature__ = Signature(by_keyword)  # type: ignore[attr-defined]
-    return call
+_NAMED = 10
+"""Catalogs that a note names."""
 
 
-@functools.cache
-def _option_fields(group: type) -> list[Parameter]:
-    """The fields of a dataclass that are options, as parameters of a command."""
-    kinds = get_type_hints(group, include_extras=True)  # of a base class by the names of that one's module
-    fields = [field.replace(annotation=kinds[field.name]) for field in signature(group).parameters.values()]
-    return [field for field in fields if get_origin(field.annotation) is Annotated]
+def find_named_catalogs(
+    sources: Sequence[str] | None, *, quiet: bool = False, exclude: Sequence[str] | None = None
+) -> list[str]:
+    """Replace each folder by the catalogs in it, unless it is a source folder or brokerpak; by default search `.`.
+
+    A note says what was found, unless `quiet`. A folder without any stays: reading it says so.
+    """
+    named: list[str] = []
+    for source in sources or ["."]:
+        if not os.path.isdir(source):  # noqa: PTH112  # pathlib costs its import at every start
+            named.append(source)
+            continue
+        known = {os.path.normpath(name) for name in named}
+        named += [name for name in _search(source, quiet, exclude or ()) if os.path.normpath(name) not in known]
+    return named
+
+
+def select_catalogs(files: Sequence[str]) -> list[str]:
+    """The sources that these files are, or are parts of, as a hook needs them; other files are left out."""
+    from pathlib import Path
+
+    from osbctl.sources.discovery import find_source_of, is_catalog_file, is_own_file, may_be_catalog
+
+    own = [name for name in files if is_own_file(report_name(name)) and may_be_catalog(report_name(name))]
+    found = (find_source_of(Path(name)) or (name if is_catalog_file(name) else "") for name in own)
+    return [name for name in dict.fromkeys(found) if name]
+
+
+def _search(folder: str, quiet: bool, exclude: Sequence[str]) -> Sequence[str]:
+    from osbctl.sources.discovery import find_sources
+
+    shows_progress = sys.stderr.isatty()
+
+    def show(searched: int, total: int) -> None:
+        if shows_progress:
+            draw_status_line(f"searching {searched:,} of {total:,} files")
+
+    try:
+        found = find_sources(folder, show, exclude)
+    finally:
+        if shows_progress:
+            draw_status_line("")
+    if found.sources and found.sources != (folder,) and not quiet:
+        names, more = map(report_name, found.sources[:_NAMED]), len(found.sources) - _NAMED
+        others = f" and {more} more" if more > 0 else ""
+        print_note(f"found {plural(len(found.sources), 'catalog')}: {', '.join(names)}{others}")
+    return found.sources or (folder,)

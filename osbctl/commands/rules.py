@@ -1,19 +1,14 @@
-"""`osbctl rules`, `schema` and `lsp`: rules, and what editors need."""
+"""`osbctl rules` and `schema`: the rules, and the schema of a catalog."""
 
-import gc
-import os
-import signal
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated
 
-from typer import Argument, Option
-
-from osbctl.cli import common
-from osbctl.cli.output import print_stderr, use_color, wrap_width, write_json, write_lines, write_output
-from osbctl.errors import OsbctlError, command_to_install
+from osbctl.commands import options as common
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import use_color, wrap_width, write_json, write_lines, write_output
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, format_platforms
 from osbctl.rule import Category, Rule
 from osbctl.text import AnsiStyle, wrap_line
@@ -47,7 +42,7 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    from osbctl.tasks.options import all_rules, first_config, read_user_schemas, resolve_rule_ids
+    from osbctl.commands.settings import all_rules, first_config, read_user_schemas, resolve_rule_ids
 
     _, user_rules = read_user_schemas(schemas or (), first_config((), config))
     known = {**all_rules(), **user_rules}
@@ -107,33 +102,3 @@ def schema(api_version: Annotated[ApiVersion, Option(help="API version of the ca
 
     write_output(schema_text(api_version))
     return 0
-
-
-def lsp(
-    stdio: Annotated[bool, Option("--stdio", help="No effect: some editors pass it.")] = False,  # noqa: ARG001
-) -> int:
-    """Run the language server: findings, completion, fixes and explanations in your editor.
-
-    The editor starts it, and talks to it over standard input and output. It reads osbctl.toml as osbctl validate does,
-    and needs the extra lsp.
-
-    \b
-    osbctl lsp
-    """
-    from osbctl.tasks.options import variables_lookup
-
-    try:
-        from osbctl.editor.server import EditorServer
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        raise OsbctlError("the language server needs pygls", command_to_install("lsp")) from error
-
-    gc.enable()
-    if sys.stdin.isatty():
-        print_stderr("osbctl lsp: waiting for an editor; Ctrl-C ends it")
-    # A thread of pygls waits for input and cannot be interrupted: a normal exit would wait for it.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-    # Standard output belongs to the protocol; other output goes to standard error.
-    output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return EditorServer(variables_lookup(os.environ)).run(sys.stdin.buffer, output)

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from osbctl.cli.output import print_note
+from osbctl.commands.output import print_note
 from osbctl.errors import SourceError, UsageError
 
 if TYPE_CHECKING:

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from typer import Argument, Option
-
-from osbctl.cli import common
-from osbctl.cli.output import print_note
+from osbctl.commands import options as common
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import print_note
 from osbctl.errors import SourceError, UsageError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -74,7 +73,6 @@ def _existing_files(folder: Path, *parts: str) -> list[Path]:
     return [candidate for suffix in SUFFIXES if (candidate := file.with_name(file.name + suffix)).is_file()]
 
 
-@common.expand_option_groups
 def split(
     source: common.Source,
     folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
@@ -87,7 +85,7 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | osbctl diff catalog.json -
     """
-    from osbctl.cli.connection import read_catalog
+    from osbctl.commands.connection import read_catalog
     from osbctl.sources.folder.scaffold import check_splittable, split_catalog
 
     common.check_options_used([source], env=where.env)

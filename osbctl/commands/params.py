@@ -1,29 +1,92 @@
-"""Work of `osbctl params`: parameters of a plan with examples, and checks of a request."""
+"""`osbctl params`: parameters of a plan with examples, and checks of a request."""
 
 import json
+import sys
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 from osbctl.catalog import ServicePlan
+from osbctl.commands import options as common
+from osbctl.commands.connection import read_catalog
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import terminal_width, use_color, write_json, write_lines
+from osbctl.commands.settings import chosen_platforms, find_by_name_or_id, first_config
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import parameters
 from osbctl.paths import get_at
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, chosen_or_all
 from osbctl.platforms.tools import PARAMETERS_FILE, Order, Purpose
 from osbctl.redaction import redact
+from osbctl.reports.text_report import format_findings
+from osbctl.requests import report
 from osbctl.requests.commands import build_commands
 from osbctl.requests.parameters import generate_examples, request_errors
 from osbctl.requests.report import PlanParameters
 from osbctl.sources.document import Document
 from osbctl.sources.parse import not_object_finding, parse_document
 from osbctl.sources.read import read_object
-from osbctl.sources.read_bytes import STDIN
-from osbctl.tasks.options import find_by_name_or_id
+from osbctl.sources.read_bytes import STDIN, check_stdin_used_once
+from osbctl.text import AnsiStyle
 
 INLINE = "-c"
 """Source name of a request on the command line."""
+
+
+def params(
+    source: common.Source,
+    service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
+    plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
+    purpose: Annotated[Purpose, Option("--for", help="Purpose of the request.")] = Purpose.CREATE,
+    request: Annotated[
+        str | None,
+        Option(
+            "--parameters",
+            "-c",
+            metavar="JSON|@FILE",
+            help="Check this request, @- from stdin. Put secrets into a file.",
+        ),
+    ] = None,
+    previous: Annotated[
+        str | None,
+        Option(
+            "--previous",
+            metavar="JSON|@FILE",
+            help="Parameters sent before an update; the broker of a brokerpak adds them.",
+        ),
+    ] = None,
+    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
+    platforms: Annotated[
+        list[Platform] | None,
+        Option("--platform", "-p", help="Print the commands of this platform; repeatable.  [default: all]"),
+    ] = None,
+    format: common.TextOrJson = "text",
+    stdin_filename: common.StdinFilename = None,
+    *,
+    where: common.LocationOptions,
+) -> int:
+    """Show the parameters of a plan with examples, or check a request and print the commands that send it.
+
+    \b
+    osbctl params catalog.yaml postgres small
+    osbctl params catalog.yaml postgres small -c '{"size": 3}'
+    osbctl params catalog.yaml postgres small -c @params.json --for update
+    """
+    check_stdin_used_once([source, *("-" for given in (request, previous) if given == "@-")])
+    common.check_options_used([source], env=where.env, stdin_filename=stdin_filename)
+    if broker and request is None:
+        raise UsageError("--broker is for the commands that send a request", "add -c JSON, or leave it out")
+    document = read_catalog(source, where, stdin_filename=stdin_filename)
+    chosen = chosen_or_all(chosen_platforms(platforms, first_config([source], where.config, stdin_filename)))
+    result = plan_parameters(document, service, plan, purpose, request, broker, previous, chosen)
+    if format == "json":
+        write_json(report.params_json(result))
+    else:
+        color = use_color("auto", sys.stdout)
+        faults = [format_findings(result.faults, color)] if result.faults else []
+        write_lines([*faults, *report.params_lines(result, AnsiStyle(color), terminal_width())])
+    return 1 if result.faults else 0
 
 
 def plan_parameters(

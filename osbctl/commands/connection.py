@@ -5,30 +5,33 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
-from typer import Option
-
-from osbctl.cli.common import Credentials, Database, LocationOptions, MaxBytes, check_options_used
-from osbctl.cli.output import print_note
-from osbctl.cli.passwords import PasswordFinder, ask_password, read_password_from_stdin
-from osbctl.errors import OsbctlError, UsageError
+from osbctl.commands.options import Credentials, Database, LocationOptions, MaxBytes, Option, check_options_used
+from osbctl.commands.output import print_note
+from osbctl.commands.passwords import PasswordFinder, ask_password, read_password_from_stdin
+from osbctl.config import Config
+from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.fields import describe_left_out
+from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.paths import pointer
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
+from osbctl.redaction import is_secret_path, may_be_secret_name
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
+from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import MAX_BYTES, Limits, check_stdin_used_once, registered_name, report_name
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from osbctl.client.catalog_client import CatalogResponse
     from osbctl.client.connection_options import ConnectionOptions
-    from osbctl.config import Config
-    from osbctl.registry.records import Registration
-    from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
+    from osbctl.registry.records import BrokerCatalog, RegisteredBroker, Registration, Remark
 
 
 def is_address(source: str) -> bool:
@@ -55,8 +58,7 @@ def _check_timeout(value: float) -> float:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkOptions:
+class NetworkOptions(NamedTuple):
     """Options of connections to brokers."""
 
     ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
@@ -90,10 +92,10 @@ class NetworkOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerConnection(NetworkOptions):
+class BrokerConnection(NamedTuple):
     """Options of the connection to one broker, which may be a registered one."""
 
+    network: NetworkOptions = NetworkOptions()
     user: User = None
     password_stdin: Annotated[
         bool,
@@ -109,7 +111,7 @@ class BrokerConnection(NetworkOptions):
     @property
     def files(self) -> tuple[str | None, ...]:
         """Files that the options name."""
-        return self.ca_file, self.client_cert, self.database, self.credentials
+        return *self.network.files, self.database, self.credentials
 
     def resolve_connection(self, url: str) -> tuple[str, ConnectionOptions]:
         """The address in `url`, and the connection options; asks for the password if it is found nowhere else."""
@@ -129,16 +131,14 @@ class BrokerConnection(NetworkOptions):
                     raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
                 password = ask_password(f"Password of {user}: ")
         version = self.api_version or DEFAULT_API_VERSION
-        return address, self.connection_options(
+        return address, self.network.connection_options(
             user=user, password=password, api_version=version, max_bytes=self.max_bytes
         )
 
     def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
         """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
-        from osbctl.tasks.registered_broker_client import RegisteredBrokerClient
-
         finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)
-        return RegisteredBrokerClient(self.connection_options(max_bytes=self.max_bytes), finder.find_password)
+        return RegisteredBrokerClient(self.network.connection_options(max_bytes=self.max_bytes), finder.find_password)
 
     def find_registration(self, broker: str) -> Registration | None:
         """The registered broker of that name; None if the argument is the address of a broker.
@@ -165,9 +165,9 @@ class BrokerConnection(NetworkOptions):
     def _check_for_brokers(self, *, addresses: int = 0, registered: int = 0) -> None:
         """Raise UsageError for an option that none of so many brokers can use, or that they cannot share."""
         if not registered:
-            refuse_options(self, ["credentials"], "registered brokers")
+            refuse_options(self._asdict(), ["credentials"], "registered brokers")
         elif not addresses:
-            refuse_options(self, ["user", "api_version"], "brokers that are not registered")
+            refuse_options(self._asdict(), ["user", "api_version"], "brokers that are not registered")
         if self.password_stdin and registered and addresses + registered > 1:
             raise UsageError(
                 "standard input has one password, for several brokers", "set OSBCTL_BROKER_<NAME>_PASSWORD"
@@ -181,9 +181,9 @@ class BrokerConnection(NetworkOptions):
 
     def with_configured_version(self, config: Config) -> Self:
         """The options with the API version of the configuration, unless another is given."""
-        from osbctl.tasks.options import requested_version
+        from osbctl.commands.settings import requested_version
 
-        return replace(self, api_version=requested_version(self.api_version, config))
+        return self._replace(api_version=requested_version(self.api_version, config))
 
     def check_used(self, where: LocationOptions, *sources: str, fetches_more: bool = False) -> None:
         """Raise UsageError for an option of connections if no source is a broker, or of files if every one is.
@@ -197,22 +197,24 @@ class BrokerConnection(NetworkOptions):
         if addresses or registered:
             self._check_for_brokers(addresses=addresses, registered=registered)
             return
-        for field in fields(BrokerConnection):
-            if field.name in ("ca_file", "insecure", "timeout") and fetches_more:
-                continue
-            if field.name not in ("max_bytes", "database") and getattr(self, field.name) != field.default:
-                option = field.name.replace("_", "-")
-                raise UsageError(f"--{option} is for brokers, and no source is an address", "leave it out")
+        given = {**self.network._asdict(), **self._asdict()}
+        unused = {**NetworkOptions._field_defaults, **self._field_defaults}
+        used = {"network", "max_bytes", "database", *(("ca_file", "insecure", "timeout") if fetches_more else ())}
+        for name, value in given.items():
+            if name not in used and value != unused[name]:
+                raise UsageError(
+                    f"--{name.replace('_', '-')} is for brokers, and no source is an address", "leave it out"
+                )
 
     def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""
         check_stdin_used_once([*sources, "-" if self.password_stdin else ""])
 
 
-def refuse_options(options: object, names: Sequence[str], kind: str) -> None:
+def refuse_options(options: Mapping[str, Any], names: Sequence[str], kind: str) -> None:
     """Raise UsageError if one of these `options` is given, which are for another `kind` of brokers."""
     for name in names:
-        if getattr(options, name):
+        if options[name]:
             raise UsageError(f"--{name.replace('_', '-')} is for {kind}", "leave it out")
 
 
@@ -225,7 +227,7 @@ def read_catalog(source: str, where: LocationOptions, **options: Any) -> Documen
 
     Raises errors as that, and DocumentError: what was read has no `services`.
     """
-    from osbctl.tasks.options import variables_lookup
+    from osbctl.commands.settings import variables_lookup
 
     options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env, where.config)}
     return print_catalog_location(require_services(read_source(source, **options)))
@@ -254,3 +256,90 @@ def print_catalog_location(document: Document) -> Document:
     if left_out := describe_left_out(document.data):
         print_note(f"{document.name}: {left_out}; see osbctl validate")
     return document
+
+
+_HELD = "password-in-catalog"
+"""Reason of a refusal: the catalog contains the password of its own broker."""
+
+
+class RegisteredBrokerClient(NamedTuple):
+    """Fetches and validates catalogs of registered brokers; may be used by several threads.
+
+    `options` have no user, password and version. `password_of` is empty for a broker that needs none, and raises
+    SourceError if it is not found.
+    """
+
+    options: ConnectionOptions
+    password_of: Callable[[Registration], str]
+
+    def resolve_connection(self, broker: Registration) -> tuple[str, ConnectionOptions]:
+        """The address of the broker's catalog, and the options of requests to it. Raises SourceError: no password."""
+        from osbctl.client.catalog_client import parse_broker_url
+
+        address, _, _ = parse_broker_url(broker.url)
+        return address, replace(
+            self.options, user=broker.username, password=self.password_of(broker), api_version=broker.api_version
+        )
+
+    def fetch(self, broker: Registration) -> tuple[CatalogResponse, ConnectionOptions]:
+        """The answer of the broker, and the options sent, whose password is searched for below. Raises SourceError."""
+        from osbctl.client.catalog_client import fetch_catalog
+
+        address, options = self.resolve_connection(broker)
+        try:
+            return fetch_catalog(address, options), options
+        except DocumentError as error:
+            raise SourceError(error.message, error.advice) from None
+
+    def validate(self, body: bytes, broker: Registration, sent: ConnectionOptions) -> BrokerCatalog:
+        """The catalog in `body`, with its errors, the refusals of the broker's platform, and reasons not to store it.
+
+        These are: it cannot be read, or contains the password of the broker, which would be stored and shown with it.
+        """
+        from osbctl.platforms.verdict import judge
+        from osbctl.registry.records import BrokerCatalog
+
+        version = ApiVersion(broker.api_version)
+        options = ValidationOptions(version, frozenset({broker.platform}), errors_only=True, literal=True)
+        data: dict[str, Any] = {}
+        unreadable: tuple[Remark, ...] = ()
+        try:
+            document = parse_document(body, "catalog.json")
+            data = document.data
+        except DocumentError as error:
+            unreadable = tuple(_to_remark(one, sent) for one in error.findings if one.severity is Severity.ERROR)
+        refused = _find_password(body, data, sent) or unreadable
+        if refused:
+            return BrokerCatalog(body, data, refused)
+        errors = tuple(_to_remark(one, sent) for one in validate_document(document, options).errors)
+        refusals = judge(broker.platform, data).refusals if errors else ()
+        return BrokerCatalog(body, data, errors=errors, refusals=refusals)
+
+    def find_password_in_stored_catalog(self, broker: RegisteredBroker, sent: ConnectionOptions) -> tuple[Remark, ...]:
+        """The reason to show and compare nothing: the stored catalog contains the password of the broker."""
+        message = "the stored catalog contains the broker's password: `osbctl brokers remove` it, and add it again"
+        found = _find_password(broker.catalog, broker.data, sent)
+        return tuple(replace(one, message=message) for one in found)
+
+    def check_no_password(self, body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> None:
+        """Raise SourceError if the catalog must not be shown, because it contains the password sent to the broker."""
+        for held in _find_password(body, data, sent):
+            raise SourceError(held.message)
+
+
+def _find_password(body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> tuple[Remark, ...]:
+    """The refusal of a catalog that contains the password."""
+    from osbctl.client.catalog_client import OWN_PASSWORD, find_sent_password
+    from osbctl.registry.records import Remark
+
+    place = find_sent_password(body, data, sent)
+    return () if place is None else (Remark(_HELD, "error", place, OWN_PASSWORD),)
+
+
+def _to_remark(finding: Finding, sent: ConnectionOptions) -> Remark:
+    from osbctl.registry.records import Remark
+
+    secret = is_secret_path(finding.path) or any(map(may_be_secret_name, finding.path))
+    message = "the value is invalid (it may be a secret, and is not shown)" if secret else finding.message
+    place = pointer(finding.path)
+    return Remark(finding.rule, finding.severity.value, *map(sent.redact_credentials, (place, message)))

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Annotated, NoReturn, TextIO
 
 import typer
-from typer import Argument, Option
 
-from osbctl.cli.output import handle_output_error, print_note, write_output
-from osbctl.cli.passwords import ask_password, read_password_from_stdin
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import handle_output_error, print_note, write_output
+from osbctl.commands.output_checks import CREDENTIALS, check_output
+from osbctl.commands.passwords import ask_password, read_password_from_stdin
 from osbctl.credentials import (
     FEW_ROUNDS,
     CredentialRecord,
@@ -26,7 +27,6 @@ from osbctl.credentials import (
 )
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.files import RESTRICTS_ACCESS
-from osbctl.tasks.output_checks import CREDENTIALS, check_output
 from osbctl.text import plural
 
 _PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")]

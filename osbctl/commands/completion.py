@@ -58,8 +58,8 @@ def _words_of_shell() -> tuple[list[str], str]:
 
 def complete_rules(ctx: Any, _: str = "") -> Iterator[str]:
     """Ids and groups of rules that the command can report, with those of the user's schemas."""
+    from osbctl.commands.settings import all_rules, first_config, read_user_schemas
     from osbctl.rule import Category
-    from osbctl.tasks.options import all_rules, first_config, read_user_schemas
 
     others = {"validate": {Category.CHANGE, Category.WIRE}, "check": {Category.CHANGE, Category.BUILD}}
     hidden = others.get(ctx.info_name, set())

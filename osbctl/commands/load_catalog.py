@@ -1,11 +1,13 @@
 """Load the catalog of `osbctl serve`, also in a child process: so the service neither blocks nor lacks memory."""
 
 import json
+import os
 import signal
+import sys
 from typing import Any, NamedTuple
 
 from osbctl.catalog import LoadedCatalog
-from osbctl.errors import ConfigError
+from osbctl.errors import ConfigError, OsbctlError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.sources.variables import VariablesOf, no_variables
@@ -42,9 +44,9 @@ class CatalogSource(NamedTuple):
 
 def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
+    from osbctl.commands.settings import Request, first_config, validation_options
     from osbctl.sources.read import read_source
     from osbctl.sources.read_bytes import Limits
-    from osbctl.tasks.options import Request, first_config, validation_options
     from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, a digit and a comma.
@@ -73,7 +75,7 @@ def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
     from osbctl.parallel import start_module
 
     request = json.dumps({**source._asdict(), "seconds": SECONDS})
-    child = start_module("osbctl.tasks.load_worker", request, stdin=subprocess.DEVNULL)
+    child = start_module("osbctl.commands.load_catalog", request, stdin=subprocess.DEVNULL)
     with child:
         head, _, body = child.communicate()[0].partition(b"\n")
     if child.returncode == -signal.SIGALRM:
@@ -94,3 +96,42 @@ def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
         )
         raise DocumentError(tuple(found))
     return LoadedCatalog(body, **reply)
+
+
+def _main() -> None:
+    """Load the `CatalogSource` that the argument describes in JSON; write a line of JSON, then the catalog."""
+    import resource
+
+    from osbctl.commands.settings import variables_lookup
+
+    request = json.loads(sys.argv[1])
+    # Ends the process also when its parent is gone. Without a handler, it also ends a read that blocks.
+    signal.alarm(request.pop("seconds"))
+    memory = memory_limit(request["max_bytes"])
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    version = request.pop("api_version")
+    platforms = tuple(map(Platform, request.pop("platforms")))
+    source = CatalogSource(**request, api_version=version and ApiVersion(version), platforms=platforms)
+    head: dict[str, Any] = {}
+    body = b""
+    try:
+        loaded = load(source, variables_lookup(os.environ, config_file=source.config))
+        head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
+    except DocumentError as error:
+        found = [(one.rule, one.message, one.location and one.location[:3], one.advice) for one in error.findings]
+        head = {"findings": found}
+    except OsbctlError as error:
+        head = {"message": error.message, "advice": error.advice}
+    except MemoryError:
+        pass
+    if not head:  # after the exception, which holds what was read
+        message = f"reading and checking it takes more than {memory // 1_000_000} MB of memory"
+        advice = "make it smaller, or raise --max-bytes: each byte of it allows 20 bytes of memory"
+        head = {"message": message, "advice": advice}
+    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + body)
+    sys.stdout.buffer.flush()
+    os._exit(0)  # an orderly end would take a sixth of the time
+
+
+if __name__ == "__main__":
+    _main()

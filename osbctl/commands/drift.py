@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from typer import Argument, Option
-
-from osbctl.cli import common
-from osbctl.cli.connection import (
+from osbctl.client.catalog_client import parse_catalog_response
+from osbctl.commands import options as common
+from osbctl.commands.connection import (
     BrokerConnection,
+    RegisteredBrokerClient,
     print_catalog_location,
     read_source_or_broker,
     refuse_options,
     source_name,
 )
-from osbctl.cli.diff import ChangesDisplay
-from osbctl.cli.output import print_failure_count, print_note, show_progress, write_output
+from osbctl.commands.diff import ChangesDisplay, Comparison, add_refusals, plan_ids
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import print_failure_count, print_note, show_progress, write_output
+from osbctl.comparison.collector import add_locations
+from osbctl.comparison.drift import find_drift, stored_catalog_notes
+from osbctl.comparison.instances import check_plan_ids
 from osbctl.containment import run_contained, run_without_faulty
 from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, error_sentence
 from osbctl.findings import DocumentError
+from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
 from osbctl.registry import location
-from osbctl.registry.records import UnknownBrokerError
+from osbctl.registry.records import UnknownBrokerError, mask_client_secrets
 from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
 from osbctl.sources.read_bytes import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from osbctl.registry.store import Registry
 
 _OPTIONS_FOR = {
     "registered brokers": ["credentials"],
@@ -40,10 +46,11 @@ _OPTIONS_FOR = {
 _ADVICE = "name a catalog, or all files of a platform's export, in JSON or YAML"
 
 
-@dataclass(frozen=True, slots=True)
-class DriftSides(BrokerConnection, common.LocationOptions):
+class DriftSides(NamedTuple):
     """Options that locate the stored catalog and the broker's."""
 
+    where: common.LocationOptions = common.LocationOptions()
+    connection: BrokerConnection = BrokerConnection()
     stored_as: Annotated[
         StoredAs | None,
         Option(metavar="KIND", help="catalog, or a platform whose export it is.  [default: by its content]"),
@@ -54,28 +61,26 @@ class DriftSides(BrokerConnection, common.LocationOptions):
 
     def read_sides(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
         """Read the stored catalog and the broker's."""
-        self.check_stdin(broker, *stored)
+        self.connection.check_stdin(broker, *stored)
         if stored:
-            limits = Limits(bytes=self.max_bytes)
+            limits = Limits(bytes=self.connection.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
-            found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.at)
+            found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.where.at)
             print_catalog_location(found.document)
-            return found, read_source_or_broker(self, broker, self)
-        from osbctl.tasks.drift import read_registered_sides
+            return found, read_source_or_broker(self.connection, broker, self.where)
 
         try:
-            location.find_registration(broker, self.database)
+            location.find_registration(broker, self.connection.database)
         except UnknownBrokerError:
             if not ("://" in broker or os.path.exists(broker)):  # noqa: PTH110
                 raise
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             message = f"no registered broker {name}, and no STORED is named"
             raise UsageError(message, "osbctl drift BROKER STORED...") from None
-        with location.open_registry(self.database) as registry:
-            return read_registered_sides(registry, broker, self.make_client(one_broker=True))
+        with location.open_registry(self.connection.database) as registry:
+            return read_registered_sides(registry, broker, self.connection.make_client(one_broker=True))
 
 
-@common.expand_option_groups
 def drift(
     broker: Annotated[str | None, Argument(metavar="BROKER", help="Its address, registered name, or source.")] = None,
     stored: Annotated[
@@ -109,21 +114,22 @@ def drift(
     osbctl drift data
     osbctl drift --all --format json -o drift.json
     """
+    from osbctl.commands.output_checks import check_output
+    from osbctl.commands.settings import chosen_platforms, first_config
     from osbctl.comparison.instances import read_used_plans
-    from osbctl.tasks.drift import compare_with_stored
-    from osbctl.tasks.options import chosen_platforms, first_config
-    from osbctl.tasks.output_checks import check_output
 
     _check_arguments(broker, stored, all_brokers, sides)
-    files = (broker, *(stored or ()), instances, sides.config, sides.env)
-    check_output(display.output, [*files, display.allow, *sides.files])
+    files = (broker, *(stored or ()), instances, sides.where.config, sides.where.env)
+    check_output(display.output, [*files, display.allow, *sides.connection.files])
     used_plans = None if instances is None else read_used_plans(instances)
-    config = first_config((broker or "-", *(stored or ())), sides.config)
-    compared, display = frozenset(platforms or ()), replace(display, words=DRIFT)
+    config = first_config((broker or "-", *(stored or ())), sides.where.config)
+    compared, display = frozenset(platforms or ()), display._replace(words=DRIFT)
     if broker is None:
         return _report_all_brokers(sides, compared, used_plans, instances or "", display, jobs)
     try:
-        stored_catalog, current = sides.with_configured_version(config).read_sides(broker, stored or [])
+        stored_catalog, current = sides._replace(
+            connection=sides.connection.with_configured_version(config)
+        ).read_sides(broker, stored or [])
         if stored_catalog.platform is None:
             compared = chosen_platforms(platforms, config)
         comparison = compare_with_stored(stored_catalog, current, compared, used_plans, instances or "")
@@ -148,12 +154,12 @@ def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: 
         raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
     if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):
         raise UsageError("--all covers every registered broker", "leave out names, files, and options about them")
-    if sides.user and not stored:
+    if sides.connection.user and not stored:
         raise UsageError("a registered broker has a user of its own", "leave --user out")
     kind = "registered brokers" if stored else "brokers that are not registered"
-    refuse_options(sides, _OPTIONS_FOR[kind], kind)
+    refuse_options({**sides.where._asdict(), **sides.connection._asdict(), **sides._asdict()}, _OPTIONS_FOR[kind], kind)
     if broker is not None and stored:
-        sides.check_used(sides, broker, *stored)
+        sides.connection.check_used(sides.where, broker, *stored)
 
 
 def _report_all_brokers(
@@ -165,18 +171,17 @@ def _report_all_brokers(
     jobs: int,
 ) -> int:
     """Report the drift of all registered brokers; 3 if one could not be checked, else 1 if one report fails."""
+    from osbctl.commands.brokers import resolve_broker_names, unknown_plan_notes
     from osbctl.reports.changes import BROKER_FORMATS, BrokerReport, common_problems, render_all
-    from osbctl.tasks.drift import compare_registered_brokers
-    from osbctl.tasks.refresh import resolve_broker_names, unknown_plan_notes
 
     if display.effective_format not in BROKER_FORMATS:
         raise UsageError(
             f"--all has no format {display.effective_format}", f"choose one of {', '.join(BROKER_FORMATS)}"
         )
-    with location.open_registry(sides.database) as registry:
+    with location.open_registry(sides.connection.database) as registry:
         total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
-        client = sides.make_client(one_broker=total == 1)
+        client = sides.connection.make_client(one_broker=total == 1)
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
         checked = sorted(show_progress(results, total, "checking"), key=itemgetter(0))
 
@@ -204,3 +209,89 @@ def _report_all_brokers(
     print_note(*common_problems(reports), *notes)
     print_failure_count(sum(bool(report.error) for report in reports), total, "brokers could not be checked")
     return code
+
+
+def compare_with_stored(
+    stored: StoredCatalog,
+    current: Document,
+    platforms: frozenset[Platform],
+    used_plans: frozenset[str] | None = None,
+    instances_file: str = "",
+) -> Comparison:
+    """Compare a stored catalog with the current one of the broker.
+
+    `platforms` empty: the one that stores it, else all. `used_plans` are the plans with instances, None if unknown;
+    `instances_file` is where they are from, empty if it may list plans of other brokers.
+
+    Raises UsageError (an export of another platform), SourceError (of another broker), ConfigError (other instances).
+    """
+    compared = _select_platforms(stored, platforms)
+    sentences = stored_catalog_notes(stored, current.catalog)
+    if used_plans and instances_file:
+        plans = plan_ids(stored.document, current) | {row.plan or "" for row in stored.kept}
+        sentences += check_plan_ids(used_plans, plans, instances_file)
+    if stored.without_secrets:
+        data = mask_client_secrets(current.data)
+        if data is not current.data:
+            sentences.append("secrets of dashboard clients are not stored, so they are not compared")
+            current = current._replace(data=data)
+    changes = find_drift(stored, current.catalog, platforms=compared, used_plans=used_plans)
+    if compared != {stored.platform}:
+        stored = replace(stored, kept=(), taken_ids={})
+    used = {row.plan or "" for row in stored.kept} if used_plans is None else used_plans
+    # The platform may refuse a field that it does not store, which no change shows.
+    changes = add_refusals(
+        stored.document.data,
+        current.data,
+        changes,
+        compared,
+        is_stored=True,
+        used=used,
+        kept=stored.kept,
+        others=stored.taken_ids,
+    )
+    return Comparison(stored.document.name, current.name, add_locations(changes, stored.document, current), sentences)
+
+
+def compare_registered_brokers(
+    registry: Registry,
+    client: RegisteredBrokerClient,
+    platforms: frozenset[Platform],
+    used_plans: frozenset[str] | None,
+    jobs: int,
+) -> Iterator[tuple[str, Comparison | OsbctlError]]:
+    """Check each registered broker, `jobs` at a time: its name with its drift, or with the error that prevented it."""
+
+    def compare_broker(name: str) -> Comparison:
+        return compare_with_stored(*read_registered_sides(registry, name, client), platforms, used_plans)
+
+    return run_in_parallel(compare_broker, registry.names(), jobs)
+
+
+def read_registered_sides(
+    registry: Registry, name: str, client: RegisteredBrokerClient
+) -> tuple[StoredCatalog, Document]:
+    """The stored catalog of a registered broker, as its platform keeps it, and its catalog now.
+
+    Raises UnknownBrokerError, SourceError (also if a catalog has the password).
+    """
+    broker = registry.broker(name)
+    answer, sent = client.fetch(broker.row)
+    document = parse_catalog_response(answer, client.options.max_bytes)
+    client.check_no_password(answer.body, document.data, sent)
+    client.check_no_password(broker.catalog, broker.data, sent)
+    stored = StoredCatalog(
+        broker.document,
+        broker.row.platform,
+        kept=broker.kept,
+        without_secrets=True,
+        taken_ids=registry.find_taken_ids(broker.row, document.data, broker),
+    )
+    return stored, document
+
+
+def _select_platforms(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:
+    """The platforms to compare for. Raises UsageError: the export is of a platform that was not asked for."""
+    if stored.shape and stored.platform and platforms and platforms != {stored.platform}:
+        raise UsageError(f"this is an export of {stored.platform.label}", "leave --platform out")
+    return platforms or frozenset(Platform if stored.platform is None else {stored.platform})

@@ -1,0 +1,219 @@
+"""`osbctl build`: compose the catalog of a source folder."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import re
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from osbctl.commands import options as common
+from osbctl.commands.options import Argument, Option
+from osbctl.commands.output import print_note, use_color, write_output
+from osbctl.commands.settings import Request, validation_options
+from osbctl.config import Config
+from osbctl.errors import SourceError, UsageError
+from osbctl.fields import LATEST, field_schemas
+from osbctl.files import write_file, write_on_success
+from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.rule import rule_of
+from osbctl.sources.document import Document
+from osbctl.sources.folder import compose
+from osbctl.sources.folder.lock import Lock
+from osbctl.text import did_you_mean, escape_line, json_text, plural
+from osbctl.validation.pipeline import validate_document
+
+
+def build(
+    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder or brokerpak.")],
+    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
+    format: Annotated[
+        Literal["json", "yaml"] | None,
+        Option("--format", "-f", help="Syntax of the catalog.  [default: by the extension of FILE]"),
+    ] = None,
+    overlays: Annotated[
+        list[str] | None, Option("--overlay", metavar="FILE", help="Apply this overlay; repeatable, in order.")
+    ] = None,
+    variables: Annotated[
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="Value of ${NAME}; repeatable.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None,
+        Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
+    ] = None,
+    env: common.Env = None,
+    config: common.Config = None,
+    check: Annotated[bool, Option("--check", help="Write nothing; print a diff and exit with 1 if outdated.")] = False,
+) -> int:
+    """Compose the catalog of a source folder or a brokerpak. Nothing is written unless the catalog is valid.
+
+    catalog.lock in the folder records the id of each name; commit it. ${NAME} in a string needs a value or a default:
+    ${NAME:-default}. $${ stands for ${.
+
+    \b
+    osbctl build catalog/ -o catalog.json
+    osbctl build catalog/ -o catalog.json --check
+    osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu
+    osbctl build brokerpak/ --env .envrc -o catalog.json
+    """
+    from osbctl.commands.connection import read_catalog
+    from osbctl.commands.output_checks import CATALOG, check_output
+    from osbctl.commands.settings import first_config, variables_lookup
+    from osbctl.sources.folder import LOCK
+    from osbctl.sources.folder.brokerpak import is_brokerpak
+
+    overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
+    common.check_options_used([folder], env=env)
+    is_pak = is_brokerpak(folder)
+    check_output(output, [*overlays, env, config, *([] if is_pak else [folder])], replaces=CATALOG)
+    values = parse_variable_pairs(variables)
+    variables_lookup(os.environ, env, config)  # raises if the file is wrong
+    settings = first_config([folder], config)
+    lock: Lock | None = None
+    if not is_pak:
+        document, lock = compose_folder(folder, overlays, values, variables, accept)
+    elif any((overlays, variables, accept)):
+        raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
+    else:
+        document = read_catalog(folder, common.LocationOptions(env=env, config=config))
+        check_output(output, [part.name for part in document.parts], replaces=CATALOG)
+    _print_findings(check_composed_catalog(document, settings))
+    is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
+    text = catalog_text(document.data, yaml=is_yaml)
+    target = None if output == "-" else output
+    # Without -o, a build with an overlay may be a trial: it records no ids.
+    lock_texts = {(Path(folder) / LOCK).as_posix(): lock.text()} if lock and (target or not overlays) else {}
+    return _write_outputs(text, target, lock_texts, lock, check)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    """Print findings on names, which cannot change later, and the number of warnings."""
+    if names := [finding for finding in findings if rule_of(finding).in_build]:
+        from osbctl.reports.text_report import format_findings
+
+        sys.stderr.write(format_findings(names, use_color("auto", sys.stderr)))
+    if warnings := sum(finding.severity is Severity.WARNING for finding in findings):
+        print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
+
+
+def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
+    """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
+
+    if check:
+        outdated = diff_outdated_files({target: text, **lock_texts} if target else lock_texts)
+        sys.stdout.write(outdated)
+        return int(bool(outdated))
+    with stage_lock(lock_texts):
+        if target:
+            write_if_changed(target, text)
+        else:
+            write_output(text)
+    files = [*filter(None, [target]), *lock_texts]
+    if files:
+        print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
+    elif lock:
+        print_note("catalog.lock was not changed: a build with an overlay records ids only with -o FILE")
+    return 0
+
+
+def parse_variable_pairs(pairs: Iterable[str]) -> dict[str, str]:
+    """The values of `${NAME}`, given as pairs `NAME=VALUE`. Raises UsageError: one is no pair."""
+    values: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"--set {pair!r} has no =", "write --set NAME=VALUE")
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise UsageError(f"--set: {name!r} is not a name", "a name is made of letters, digits and _: NAME=VALUE")
+        values[name] = value
+    return values
+
+
+def compose_folder(
+    folder: str, overlays: Sequence[str], values: Mapping[str, str], pairs: Iterable[str], accepted: Collection[str]
+) -> tuple[Document, Lock]:
+    """Compose a source folder; its document and lock.
+
+    `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
+
+    Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
+    else as `osbctl.sources.folder.compose`.
+    """
+    document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
+    used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
+    for name in (pair.partition("=")[0] for pair in pairs):
+        if name not in used:
+            raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, used))
+    for name in accepted:
+        if name not in lock.ids:
+            hint = did_you_mean(name, lock.ids) or "write SERVICE or SERVICE/PLAN, as the catalog names them"
+            raise UsageError(f"--accept-id-change {name}: there is no such service or plan", hint)
+    return document, lock
+
+
+def check_composed_catalog(document: Document, config: Config) -> tuple[Finding, ...]:
+    """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
+    options = validation_options(Request((document.name,)), config)
+    result = validate_document(document, options)
+    if result.errors:
+        raise DocumentError(result.errors)
+    return result.findings
+
+
+def catalog_text(data: dict[str, Any], *, yaml: bool) -> str:
+    """The catalog as the text of a file: YAML, else JSON."""
+    if not yaml:
+        return json_text(_order_fields(data))
+    from osbctl.sources.yaml_text import dump
+
+    return dump(_order_fields(data))
+
+
+def _order_fields(value: Any, kind: str = "catalog") -> Any:
+    """An object of that kind with known fields first, in the order of the specification.
+
+    So the same catalog gives the same bytes. Services and plans keep their order; values of a wrong type stay.
+    """
+    if not isinstance(value, dict):
+        return value
+    whole = {**{key: value[key] for key in field_schemas(kind, LATEST) if key in value}, **value}
+    key, inner = {"catalog": ("services", "service"), "service": ("plans", "plan")}.get(kind, ("", ""))
+    if isinstance(whole.get(key), list):
+        whole[key] = [_order_fields(item, inner) for item in whole[key]]
+    return whole
+
+
+def write_if_changed(file: str, text: str) -> None:
+    """Write `text` to a file, unless it contains it already."""
+    if _read_text_or_empty(file) != text:
+        write_file(file, text.encode("utf-8"))
+
+
+def stage_lock(texts: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
+    """A block that writes the catalog, then a changed lock (texts by name): both, or neither if one cannot be."""
+    changed = [(file, text) for file, text in texts.items() if _read_text_or_empty(file) != text]
+    return write_on_success(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
+
+
+def diff_outdated_files(expected: Mapping[str, str]) -> str:
+    """A diff of each file whose content is not the given text; empty if all are up to date."""
+    diff = ""
+    for file, text in expected.items():
+        present = _read_text_or_empty(file)
+        if present != text:
+            sides = present.splitlines(), text.splitlines()
+            lines = difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
+            diff += "".join(f"{escape_line(line)}\n" for line in lines)
+    return diff
+
+
+def _read_text_or_empty(file: str) -> str:
+    path = Path(file)
+    try:
+        return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror}") from error

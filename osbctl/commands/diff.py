@@ -1,0 +1,381 @@
+"""`osbctl diff`: changes between two catalogs, and their effects."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
+
+from osbctl.catalog import Catalog
+from osbctl.changes import Change, DiffFailOn
+from osbctl.commands import options as common
+from osbctl.commands.connection import BrokerConnection, read_source_or_broker, source_name
+from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
+from osbctl.commands.output import is_github_log, print_error, print_note, report_style, write_output
+from osbctl.commands.settings import all_rules
+from osbctl.comparison.allow import load_allow_entries, triage_changes
+from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison.collector import add_locations
+from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
+from osbctl.containment import run_on_each
+from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.findings import DocumentError, Location
+from osbctl.paths import JsonPath
+from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
+from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update
+from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
+from osbctl.sources.catalogs import require_services
+from osbctl.sources.discovery import is_below, is_catalog, is_excluded, is_own_file, may_be_catalog
+from osbctl.sources.document import Document
+from osbctl.sources.read_bytes import is_in_git, is_revision, path_in_revision, read_bytes, run_git
+
+
+class ChangesDisplay(NamedTuple):
+    """Options of a report of changes."""
+
+    fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 at changes of this level or above.")] = DiffFailOn.BREAKING
+    allow: Annotated[str | None, Option(metavar="FILE", help="Accepted changes: TOML with [[allow]] entries.")] = None
+    format: Annotated[
+        DiffFormat | None,
+        Option("--format", "-f", help="Format of the report.  [default: text; github inside GitHub Actions]"),
+    ] = None
+    output: Output = None
+    date: Date = ""
+    color: ColorChoice = "auto"
+    words: ComparisonNames = DIFF
+
+    @property
+    def effective_format(self) -> DiffFormat:
+        """The chosen format; by default text, or annotations inside GitHub Actions."""
+        return self.format or (DiffFormat.GITHUB if is_github_log(self.output) else DiffFormat.TEXT)
+
+    def _build_report(self, old_name: str, new_name: str, **content: Any) -> DiffReport:
+        """A report on two catalogs by their names; `content` are other fields of it."""
+        color, width = report_style(self.output, self.color)
+        return DiffReport(
+            old_name,
+            new_name,
+            content.pop("changes", ()),
+            all_rules,
+            fail_on=self.fail_on,
+            root=os.getcwd(),  # noqa: PTH109
+            color=color,
+            width=width,
+            words=self.words,
+            date=self.date,
+            **content,
+        )
+
+    def make_report(self, comparison: Comparison, **content: Any) -> DiffReport:
+        """The report of a comparison, with accepted changes apart; `content` as in `_build_report`."""
+        allowed = load_allow_entries(self.allow) if self.allow else ()
+        sorted_changes = triage_changes(comparison.changes, allowed, datetime.now(UTC).date())
+        return self._build_report(
+            comparison.old,
+            comparison.new,
+            changes=sorted_changes.open,
+            accepted=sorted_changes.accepted,
+            problems=sorted_changes.problems,
+            notes=comparison.notes,
+            **content,
+        )
+
+    def print_report(self, report: DiffReport) -> int:
+        """Print the report, its notes on standard error, and return the exit code."""
+        write_output(render(report, self.effective_format), self.output)
+        print_note(*(f"{self.allow}: {problem}" for problem in report.problems), *report.notes)
+        return int(report.failed)
+
+    def print_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> None:
+        """Print why a side cannot be read, in the machine formats; else an empty report would look like no change."""
+        if self.effective_format not in (DiffFormat.TEXT, DiffFormat.ALLOW):
+            report = self.make_error_report(error, old_name, new_name)
+            write_output(render(report, self.effective_format), self.output)
+
+    def make_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> DiffReport:
+        """The report that says why nothing was compared."""
+        from osbctl.commands.validate import error_findings
+
+        return self._build_report(old_name, new_name, errors=error_findings(error, new_name))
+
+
+def diff(
+    old: Annotated[
+        str,
+        Argument(
+            metavar="OLD", help=f"The current catalog, or a git revision of NEW. {common.ADDRESSED}", show_default=False
+        ),
+    ],
+    new: Annotated[
+        str | None,
+        Argument(
+            metavar="NEW", help="The new catalog.  [default: with a revision, all in this folder]", show_default=False
+        ),
+    ] = None,
+    platforms: common.JudgedPlatforms = None,
+    instances: common.Instances = None,
+    exclude: common.Exclude = None,
+    *,
+    where: common.LocationOptions,
+    display: ChangesDisplay,
+    connection: BrokerConnection,
+) -> int:
+    """Compare two catalogs: what a platform would refuse, what would break users, and what is safe.
+
+    Exits with 0 if nothing changed; text, markdown, github and allow are empty then. If a catalog cannot be read,
+    the reason is on standard error and in every report format except text and allow. A broker is fetched as by
+    osbctl fetch; broker:NAME is a registered one.
+
+    What breaks users comes first. One mistake is one change, whichever platforms refuse it. Equal changes of several
+    objects are one entry with its places in text, markdown, github and html; the other formats have each.
+
+    With a git revision, such as a branch, NEW is compared with what stands at the same path there. If NEW is a folder,
+    so is each catalog in it, as osbctl validate finds them; those that were removed since count as empty.
+
+    \b
+    osbctl diff main
+    osbctl diff HEAD:catalog.yaml catalog.yaml
+    osbctl diff --platform cloudfoundry --instances plans.txt old.json new.json
+    osbctl diff --format markdown -o comment.md main:catalog.yaml catalog.yaml
+    osbctl diff --format allow old.yaml new.yaml >> accepted-changes.toml
+    osbctl diff --user platform https://broker.example.com catalog.yaml
+    osbctl diff broker:data catalog.yaml
+    osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
+    """
+    from osbctl.commands.output_checks import check_output
+    from osbctl.commands.settings import chosen_platforms, first_config
+
+    pairs: Sequence[Pair] = ()
+    if is_revision(old):
+        revision, folder = old, new or "."
+        sources = find_named_catalogs([folder], exclude=exclude)
+        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude or ())
+        old, new = pairs[0]
+    elif new is None:
+        message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"
+        raise UsageError(message, "osbctl diff OLD NEW; or osbctl diff main, in a clone that has main")
+    both = [source for pair in pairs for source in pair if source] or [old, new]
+    connection.check_stdin(*both)
+    connection.check_used(where, *both)
+    check_output(display.output, [*both, instances, display.allow, where.config, where.env, *connection.files])
+    connection = connection.with_configured_version(first_config(both[::-1], where.config))
+
+    def judged(*sources: str) -> frozenset[Platform]:
+        return frozenset(chosen_or_all(chosen_platforms(platforms, first_config(sources, where.config))))
+
+    if len(pairs) > 1 or not (old and new):
+        read = partial(read_source_or_broker, connection, where=where)
+        return _report_pairs(revision, folder, pairs, read, display, lambda both: compare_all(both, judged, instances))
+    try:
+        before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
+        require_services(before, as_list=True)
+    except (DocumentError, SourceError) as error:
+        display.print_error_report(error, source_name(old), source_name(new))
+        raise
+
+    comparison = compare_documents(before, after, judged(new, old), instances)
+    return display.print_report(display.make_report(comparison, catalog=after.data))
+
+
+def _report_pairs(
+    revision: str,
+    new: str,
+    pairs: Sequence[Pair],
+    read: Callable[[str], Document],
+    display: ChangesDisplay,
+    compare: Callable[[Sequence[tuple[Document, Document]]], Sequence[Comparison]],
+) -> int:
+    """Compare several catalogs with those in a revision, in one report; those that cannot be read are named in it."""
+    from osbctl.commands.validate import error_findings
+
+    if display.effective_format is DiffFormat.HTML:
+        raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
+
+    def read_pair(pair: Pair) -> tuple[Document | None, Document]:
+        after = read(pair.new) if pair.new else empty_catalog(pair.old)
+        return require_services(read(pair.old), as_list=True) if pair.old else None, after
+
+    found = run_on_each(read_pair, pairs)
+    errors = [
+        (pair.new or pair.old, one) for pair, one in zip(pairs, found, strict=True) if isinstance(one, OsbctlError)
+    ]
+    documents = [one for one in found if not isinstance(one, OsbctlError)]
+    compared = compare([(old, after) for old, after in documents if old])
+    changes = [change for one in compared for change in one.changes]
+    report = display.make_report(
+        Comparison(revision, new, changes, [note for one in compared for note in one.notes]),
+        errors=[finding for name, error in errors for finding in error_findings(error, name)],
+        new_catalogs=[after.name for old, after in documents if old is None],
+    )
+    codes = [print_error(error, name) for name, error in errors]
+    return max([*codes, display.print_report(report)])
+
+
+class Comparison(NamedTuple):
+    """Names of both sides, the changes from the old to the new, and notes, a sentence each."""
+
+    old: str
+    new: str
+    changes: list[Change]
+    notes: list[str]
+
+
+def compare_documents(
+    old: Document, new: Document, platforms: frozenset[Platform], instances_file: str | None = None
+) -> Comparison:
+    """Compare two catalogs as `platforms` do; the rest as in `compare_all`."""
+    return compare_all([(old, new)], lambda _: platforms, instances_file)[0]
+
+
+def compare_all(
+    pairs: Sequence[tuple[Document, Document]],
+    platforms_of: Callable[[str], frozenset[Platform]],
+    instances_file: str | None = None,
+) -> list[Comparison]:
+    """Compare the catalogs of each pair, an old and a new one; `instances_file` lists plans with instances.
+
+    `platforms_of` returns the platforms that judge the new catalog of that name.
+
+    Raises OsbctlError: that file cannot be read, or holds no plan of any catalog.
+    """
+    used_plans: frozenset[str] | None = None
+    notes: list[str] = []
+    if instances_file is not None:
+        from osbctl.comparison.instances import check_plan_ids, read_used_plans  # loads the readers of all exports
+
+        used_plans = read_used_plans(instances_file)
+        documents = [document for pair in pairs for document in pair]
+        notes = check_plan_ids(used_plans, plan_ids(*documents), instances_file)
+    compared = [_compare(old, new, platforms_of(new.name), used_plans) for old, new in pairs]
+    if compared:
+        compared[0].notes[:0] = notes
+    return compared
+
+
+def _compare(
+    old: Document, new: Document, platforms: frozenset[Platform], used_plans: frozenset[str] | None
+) -> Comparison:
+    notes: list[str] = []
+    changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, used_plans=used_plans)
+    if not changes and repr(old.data) == repr(new.data):  # 60.0 is 60 to JSON, and a duration that platforms refuse
+        return Comparison(old.name, new.name, [], notes)
+    old_refusals = refusals_by_platform(old.data, platforms)
+    changes = add_refusals(old.data, new.data, changes, platforms, old_refusals, used=used_plans or ())
+    if not changes:
+        return Comparison(old.name, new.name, [], notes)
+    if old_refusals:
+        who = format_platforms(old_refusals)
+        effect = "such a platform still has the catalog before it, so this comparison does not show what changes there"
+        notes.append(f"{old.name} is refused by {who}: {effect}")
+    changes = add_locations(changes, old, new)
+    if len(platforms) < len(Platform):
+        notes += notes_on_changes(chosen_or_all(platforms), {change.rule for change in changes})
+    return Comparison(old.name, new.name, changes, notes)
+
+
+def plan_ids(*documents: Document) -> set[str]:
+    return {plan.id for document in documents for plan in document.catalog.plans}
+
+
+def add_refusals(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    changes: list[Change],
+    platforms: frozenset[Platform],
+    old_refusals: Refusals | None = None,
+    *,
+    is_stored: bool = False,
+    used: Collection[str] = (),
+    kept: Collection[StoredRow] = (),
+    others: Mapping[tuple[Identity, str], str] = MappingProxyType({}),
+) -> list[Change]:
+    """`changes`, and refusals of `new` but not of `old` (`old_refusals`) by `platforms` that they do not cover.
+
+    `is_stored`: the platforms are known to have `old`, else only those that accept it have it; the rest as in
+    `simulate_update`.
+    """
+    refused = refusals_by_platform(new, platforms)
+    updates = {}
+    for platform in (each for each in Platform if each in platforms):
+        before, after = (Catalog.of(normalize_field_names(platform, data)) for data in (old, new))
+        reasons = refused.get(platform, ())
+        updates[platform] = simulate_update(platform, before, after, used, reasons, kept=kept, others=others)
+    if not refused and not any(update.clashes for update in updates.values()):
+        return changes
+    if old_refusals is None:
+        old_refusals = refusals_by_platform(old, platforms)
+    partly = [platform for platform in refused if updates[platform].is_applied_in_part]
+    found = find_new_refusals(old, new, old_refusals, refused, changes, partly)
+    unknown = () if is_stored else old_refusals
+    updates = {platform: update for platform, update in updates.items() if platform not in (*refused, *unknown)}
+    return fold_safe_changes(changes, found) + find_clashes(old, new, updates, changes)
+
+
+def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:
+    """Refusals of a catalog by those of `platforms` that refuse it."""
+    from osbctl.validation.pipeline import judge_template
+
+    outcomes = judge_template(data, platforms)
+    return {platform: outcome.refusals for platform, outcome in outcomes.items() if outcome.refusals}
+
+
+class Pair(NamedTuple):
+    """A catalog in a revision, and now; empty where there is none."""
+
+    old: str
+    new: str
+
+
+def pair_with_revision(revision: str, sources: Sequence[str], folder: str, excluded: Sequence[str] = ()) -> list[Pair]:
+    """Each of `sources` with the one at the same path in a revision, or at the path from which git sees it moved.
+
+    Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty), but
+    those `excluded` from the search.
+    """
+    moved, deleted = _changed_paths(revision, folder) if folder else ({}, [])
+    former = (path_in_revision(revision, moved.get(os.path.normpath(source), source)) for source in sources)
+    pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(former, sources, strict=True)]
+    below = {os.path.normpath(source).replace(os.sep, "/") for source in sources}
+    gone = (
+        path_in_revision(revision, path)
+        for path in deleted
+        if not (is_excluded(path, excluded) or is_below(path, below))
+    )
+    return pairs + [Pair(old, "") for old in gone if _holds_catalog(old)]
+
+
+def empty_catalog(name: str) -> Document:
+    """A catalog without services, in the place of one that was removed."""
+
+    def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
+        return dict.fromkeys(paths, Location(name, 1, 1))
+
+    return Document(name, {"services": []}, "json", locate)
+
+
+def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:
+    """The files below a folder that were moved since a revision (new path to old), and those that were deleted."""
+    listed = run_git(
+        "diff", "--no-ext-diff", "--relative", "--name-status", "-z", "-M", revision, "--", ".", folder=folder
+    )
+    fields = iter(os.fsdecode(listed or b"").split("\0")[:-1])
+    moved, deleted = {}, []
+    for status in fields:  # and behind it a path; two, if it was moved
+        path = next(fields)
+        here = os.path.normpath(os.path.join(folder, path))  # noqa: PTH118
+        if status.startswith(("R", "C")):
+            moved[os.path.normpath(os.path.join(folder, next(fields)))] = here  # noqa: PTH118
+        elif status == "D" and may_be_catalog(path) and is_own_file(path):
+            deleted.append(here.replace(os.sep, "/"))
+    return moved, deleted
+
+
+def _holds_catalog(source: str) -> bool:
+    try:
+        return is_catalog(source, read_bytes(source)[0])
+    except (OsbctlError, IsADirectoryError):
+        return False
