@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 from osbctl.commands.options import Credentials, Database, LocationOptions, MaxBytes, Option, check_options_used
 from osbctl.commands.output import print_note
-from osbctl.commands.passwords import PasswordFinder, ask_password, read_password_from_stdin
+from osbctl.commands.passwords import PasswordFinder, ask_password, read_password_from_stdin, several_brokers_error
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.fields import describe_left_out
@@ -169,9 +169,7 @@ class BrokerConnection(NamedTuple):
         elif not addresses:
             refuse_options(self._asdict(), ["user", "api_version"], "brokers that are not registered")
         if self.password_stdin and registered and addresses + registered > 1:
-            raise UsageError(
-                "standard input has one password, for several brokers", "set OSBCTL_BROKER_<NAME>_PASSWORD"
-            )
+            raise several_brokers_error()
 
     def connect(self, broker: str, registration: Registration | None) -> tuple[str, ConnectionOptions]:
         """The address of a broker, and the connection options: those of its `registration`, if it has one."""

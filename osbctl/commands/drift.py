@@ -37,6 +37,7 @@ from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog,
 from osbctl.sources.read_bytes import Limits
 
 if TYPE_CHECKING:
+    from osbctl.registry.records import RegisteredBroker
     from osbctl.registry.store import Registry
 
 _OPTIONS_FOR = {
@@ -70,15 +71,15 @@ class DriftSides(NamedTuple):
             return found, read_source_or_broker(self.connection, broker, self.where)
 
         try:
-            location.find_registration(broker, self.connection.database)
+            with location.open_registry_of(broker, self.connection.database) as registry:
+                registered = registry.broker(broker)
+                return read_registered_sides(registry, registered, self.connection.make_client(one_broker=True))
         except UnknownBrokerError:
             if not ("://" in broker or os.path.exists(broker)):  # noqa: PTH110
                 raise
             name = "at an address" if "://" in broker else repr(broker)  # an address may hold a password
             message = f"no registered broker {name}, and no STORED is named"
             raise UsageError(message, "osbctl drift BROKER STORED...") from None
-        with location.open_registry(self.connection.database) as registry:
-            return read_registered_sides(registry, broker, self.connection.make_client(one_broker=True))
 
 
 def drift(
@@ -263,19 +264,19 @@ def compare_registered_brokers(
     """Check each registered broker, `jobs` at a time: its name with its drift, or with the error that prevented it."""
 
     def compare_broker(name: str) -> Comparison:
-        return compare_with_stored(*read_registered_sides(registry, name, client), platforms, used_plans)
+        sides = read_registered_sides(registry, registry.broker(name), client)
+        return compare_with_stored(*sides, platforms, used_plans)
 
     return run_in_parallel(compare_broker, registry.names(), jobs)
 
 
 def read_registered_sides(
-    registry: Registry, name: str, client: RegisteredBrokerClient
+    registry: Registry, broker: RegisteredBroker, client: RegisteredBrokerClient
 ) -> tuple[StoredCatalog, Document]:
     """The stored catalog of a registered broker, as its platform keeps it, and its catalog now.
 
-    Raises UnknownBrokerError, SourceError (also if a catalog has the password).
+    Raises SourceError (also if a catalog has the password).
     """
-    broker = registry.broker(name)
     answer, sent = client.fetch(broker.row)
     document = parse_catalog_response(answer, client.options.max_bytes)
     client.check_no_password(answer.body, document.data, sent)

@@ -41,6 +41,12 @@ def read_password_from_stdin() -> str:
         raise UsageError("the password on standard input is not UTF-8 text") from None
 
 
+def several_brokers_error() -> UsageError:
+    """The error of a password on standard input for more than one broker."""
+    advice = "name one broker, or set OSBCTL_BROKER_<NAME>_PASSWORD"
+    return UsageError("standard input has one password, for several brokers", advice)
+
+
 def _not_empty(password: str) -> str:
     if not password:
         raise UsageError("the password is empty")
@@ -58,8 +64,7 @@ class PasswordFinder:
 
     def __init__(self, *, stdin: bool, credentials: str | None, one_broker: bool, address_typed: bool = False) -> None:
         if stdin and not one_broker:
-            advice = "name one broker, or set OSBCTL_BROKER_<NAME>_PASSWORD"
-            raise UsageError("standard input has one password, for several brokers", advice)
+            raise several_brokers_error()
         self._read = read_password_from_stdin() if stdin else None
         self._records = _read_passwords(credentials) if credentials else {}
         self._single = one_broker

@@ -30,8 +30,8 @@ def open_registry(database: str | None, *, create: bool = False) -> Registry:
     return Registry.open(database, create=create)
 
 
-def find_registration(name: str, database: str | None) -> BrokerRow:
-    """The registered broker of that name. Never creates a database; a file or folder of that name needs none.
+def open_registry_of(name: str, database: str | None) -> Registry:
+    """The registry that may hold the broker `name`. Never creates a database; a file or folder of that name needs none.
 
     Raises UnknownBrokerError; RegistryError: the database cannot be used.
     """
@@ -43,7 +43,12 @@ def find_registration(name: str, database: str | None) -> BrokerRow:
         url = parse_database_url(database or _default_database_path())
         if url.get_backend_name() == "sqlite" and not os.path.exists(url.database or ""):  # noqa: PTH110
             raise UnknownBrokerError(name, ())
-    with open_registry(database) as registry:
+    return open_registry(database)
+
+
+def find_registration(name: str, database: str | None) -> BrokerRow:
+    """The registered broker of that name. Raises errors as `open_registry_of`."""
+    with open_registry_of(name, database) as registry:
         return registry.broker(name).row
 
 

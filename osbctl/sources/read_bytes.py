@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import NamedTuple
 
 from osbctl.errors import SourceError, UsageError
@@ -216,9 +217,15 @@ def registered_name(source: str) -> str:
     kind, _, name = source.partition(":")
     if kind != "broker" or "/" in name or os.path.lexists(source):
         return ""
+    return "" if _is_in_git_at(source, os.getcwd()) else name  # noqa: PTH109
+
+
+@cache
+def _is_in_git_at(source: str, _folder: str) -> bool:
+    """Return whether git knows `source` in the working folder. Several parts of a run ask for the same argument."""
     with suppress(SourceError):  # there is no git
-        return "" if is_in_git(source) else name
-    return name
+        return is_in_git(source)
+    return False
 
 
 def _names_in_git(source: str) -> tuple[str, str]:

@@ -13,8 +13,9 @@ import pytest
 from osbctl.commands.fix import fix_source
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
+from osbctl.sources import read_bytes
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import Limits
+from osbctl.sources.read_bytes import Limits, registered_name
 from osbctl.validation.options import ValidationOptions
 from tests.case import each
 from tests.git import commit, git
@@ -248,6 +249,13 @@ def test_a_revision_needs_git_and_a_repository(here: Path, monkeypatch: pytest.M
     assert "not a git repository" in refusal("main:catalog.json").message
     monkeypatch.setenv("PATH", str(here))
     assert refusal("main:catalog.json").message == "git is not installed"
+
+
+def test_git_is_asked_once_whether_a_registered_name_is_a_revision(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(read_bytes, "run_git", lambda *words: asked.append(words))
+    assert [registered_name("broker:shop") for _ in range(3)] == ["shop"] * 3
+    assert len(asked) == 2, "from the top of the repository, and from the working folder"
 
 
 def test_git_fetches_nothing_and_locks_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
