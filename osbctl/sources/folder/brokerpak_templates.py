@@ -20,7 +20,7 @@ _INSIDE = re.compile(
 )
 _QUOTED = re.compile(r'(?:[^"\\\n$%]+|\\.|\$\$\{|%%\{|[$%](?!\{))*("|[$%]\{|)')
 """Without a possessive `*+`, which before Python 3.11.5 loses the end of a group with alternatives."""
-_PAIRS = {"{": "}", "[": "]", "(": ")"}
+_PAIRS = {"{": "}", "[": "]", "(": ")", '"': '"'}
 
 
 class TemplateBlocks(NamedTuple):
@@ -34,20 +34,21 @@ def find_blocks(text: str) -> TemplateBlocks | None:
     """Find the blocks of a template; None if something else stands at the top, or a bracket or quote does not match."""
     found: dict[str, set[str]] = {"variable": set(), "output": set()}
     at = 0
-    while (at := _end(_SKIPPED, text, at)) < len(text):
+    while (at := next(_SKIPPED.finditer(text, at)).end()) < len(text):  # a match at `at`, if only of nothing
         head = _HEAD.match(text, at)
         if not head:
             return None
         if head["kind"] in found and head["end"] == "{":
             found[head["kind"]].add(head["quoted"] or head["bare"] or "")
-        at = _skip_value(text, head.end(), ["}"] if head["end"] == "{" else [])
-        if at < 0:
+        end = _skip_value(text, head.end(), ["}"] if head["end"] == "{" else [])
+        if end is None:
             return None
+        at = end
     return TemplateBlocks(frozenset(found["variable"]), frozenset(found["output"]))
 
 
-def _skip_value(text: str, at: int, closing: list[str]) -> int:
-    """The end of a block or value that begins at `at`; -1 without one. `closing`: the brackets to come, inside last."""
+def _skip_value(text: str, at: int, closing: list[str]) -> int | None:
+    """The end of a block or value that begins at `at`; None without one. `closing`: the brackets to come in reverse."""
     is_block = bool(closing)
     while at < len(text) and (closing or not (is_block or text[at] == "\n")):
         match = (_QUOTED if closing[-1:] == ['"'] else _INSIDE).match(text, at)
@@ -55,16 +56,11 @@ def _skip_value(text: str, at: int, closing: list[str]) -> int:
         at = match.end()
         if match.re is _QUOTED:
             if not match[1]:
-                return -1
+                return None
             closing[-1:] = [] if match[1] == '"' else ['"', "}"]
         elif bracket := match["bracket"]:
-            if bracket in '"{[(':
-                closing.append(_PAIRS.get(bracket, '"'))
+            if bracket in _PAIRS:
+                closing.append(_PAIRS[bracket])
             elif not closing or closing.pop() != bracket:
-                return -1
-    return -1 if closing else at
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
+                return None
+    return None if closing else at

@@ -149,6 +149,9 @@ def _whole_schemas(schemas: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_EMPTY = {"string": "", "number": 0}
+
+
 class JsonDecoder:
     """Decodes JSON into the types of fields, as encoding/json of Go does."""
 
@@ -162,9 +165,9 @@ class JsonDecoder:
         if isinstance(kind, StructType) and isinstance(value, dict):
             return dict(self._decode_fields(value, kind, path))
         if isinstance(kind, dict) and isinstance(value, dict):
-            return {key: self.decode(item, kind["*"], (*path, key)) for key, item in value.items()}
+            return {key: self._decode_item(item, kind["*"], (*path, key)) for key, item in value.items()}
         if isinstance(kind, list) and isinstance(value, list):
-            return [self.decode(item, kind[0], (*path, index)) for index, item in enumerate(value)]
+            return [self._decode_item(item, kind[0], (*path, index)) for index, item in enumerate(value)]
         found = JSON_TYPES.get(type(value))
         if found == kind or (kind, found) in (("bool", "boolean"), ("int", "integer"), ("number", "integer")):
             return value
@@ -172,6 +175,13 @@ class JsonDecoder:
             return int(value)
         self._fail(path, f"json: cannot unmarshal {found} into a field that is {_describe(kind)}")
         return None
+
+    def _decode_item(self, value: Any, kind: Any, path: JsonPath) -> Any:
+        """The value as an item of a list or object, where null is the empty value of its type."""
+        item = self.decode(value, kind, path)
+        if item is not None or kind == "any":
+            return item
+        return {} if isinstance(kind, StructType) else _EMPTY[kind]
 
     def _decode_fields(self, value: dict[str, Any], struct: StructType, path: JsonPath) -> Iterator[tuple[str, Any]]:
         folded = {name.lower(): name for name in struct.fields}
