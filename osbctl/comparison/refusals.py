@@ -13,7 +13,7 @@ from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.updates import Clash, Update
-from osbctl.platforms.verdict import Refusal, redact_message
+from osbctl.platforms.verdict import Refusal
 
 Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
 """The refusals of one catalog by the platforms that refuse it."""
@@ -54,7 +54,7 @@ def find_new_refusals(
             key = (refusal.rule, *_place_key(place))
             if key not in known and refusal.path not in reported:
                 known.add(key)
-                words = _prefix_field_name(place.field, redact_message(refusal.message, refusal.path).rstrip("."))
+                words = _prefix_field_name(place.field, refusal.message.rstrip("."))
                 reason = f"{words} ({refusal.rule})"
                 effects = (replace(effect, reason=reason) for effect in kind.effects((platform,), None))
                 change = Change(

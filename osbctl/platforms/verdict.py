@@ -1,21 +1,18 @@
 """Verdicts of platforms on catalogs, and their reasons."""
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterable
 from enum import StrEnum
 from functools import cache
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
+from osbctl.messages import Sentence, text_of
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 
 MAX_REFUSALS = 10_000
 """Maximum number of reasons of one platform: a few megabytes can cause millions."""
-
-_RUBY_KEY = re.compile(r'"((?:[^"\\]|\\.)*)"=>')
-"""A key of an object as Cloud Foundry quotes it."""
 
 
 class VerdictKind(StrEnum):
@@ -31,56 +28,36 @@ class VerdictKind(StrEnum):
 class Refusal(NamedTuple):
     """One reason of a platform to refuse a catalog: rule id, path, message and hint.
 
-    `message` is the platform's own line without indentation if its words are known, else ours.
+    `sentence` is the platform's own line without indentation if its words are known, else ours.
     """
 
     rule: str
     path: JsonPath
-    message: str
-    hint: str = ""
+    sentence: Sentence
+    hint: Sentence = ""
+
+    @property
+    def message(self) -> str:
+        """The text of `sentence`, without secrets."""
+        return text_of(self.sentence)
 
 
 class Outcome(NamedTuple):
     """A platform's treatment of a whole catalog.
 
-    `messages` are the lines that the platform itself would print, in its order and indentation; empty if its words are
-    not known. `doubts` are the reasons why the verdict is unclear; they are no refusals.
+    `lines` are those that the platform itself would print, in its order and indentation; empty if its words are not
+    known. `doubts` are the reasons why the verdict is unclear; they are no refusals.
     """
 
     kind: VerdictKind
     refusals: tuple[Refusal, ...] = ()
-    messages: tuple[str, ...] = ()
+    lines: tuple[Sentence, ...] = ()
     doubts: tuple[Refusal, ...] = ()
 
     @property
-    def redacted(self) -> Self:
-        """The outcome with secrets in its messages redacted."""
-        if not self.refusals and not self.doubts:
-            return self
-        refusals, doubts = (
-            tuple(one._replace(message=redact_message(one.message, one.path)) for one in reasons)
-            for reasons in (self.refusals, self.doubts)
-        )
-        redactions = {old.message: new.message for old, new in zip(self.refusals, refusals, strict=True) if old != new}
-        # In order: a message may be several lines, so that none of them alone is known to be secret.
-        text, pieces, at = "\n".join(self.messages), list[str](), 0
-        for words in [refusal.message for refusal in self.refusals if self.messages]:
-            if (found := text.find(words, at)) >= 0:
-                pieces += text[at:found], redactions.get(words, words)
-                at = found + len(words)
-        lines = redact_message("".join([*pieces, text[at:]]), ()).split("\n")
-        return self._replace(refusals=refusals, messages=tuple(lines) if self.messages else (), doubts=doubts)
-
-
-def redact_message(message: str, path: JsonPath) -> str:
-    """Redact secrets in a platform's line about the value at `path`: the quoted value, if it may hold one, and URLs."""
-    from osbctl import redaction  # only refused catalogs need it
-
-    names = _RUBY_KEY.findall(message)
-    if redaction.is_secret_path(path) or any(map(redaction.may_be_secret_name, names)):
-        quoted = r"(but has value|unsupported value|are allowed:) .*"
-        message = re.sub(quoted, rf"\1 {redaction.SECRET}", message, flags=re.DOTALL)
-    return redaction.redact_text(message)
+    def messages(self) -> tuple[str, ...]:
+        """The text of `lines`, without secrets; a line break in a name breaks the line."""
+        return tuple(line for sentence in self.lines for line in text_of(sentence).split("\n"))
 
 
 def limit_refusals(refusals: Iterable[Refusal]) -> tuple[Refusal, ...]:
@@ -129,13 +106,13 @@ def _load_validator() -> Callable[[Any], bool]:
 
 
 def judge_all(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`, without secrets."""
+    """Verdicts of `platforms` on the catalog `data`, in the order of `Platform`."""
     accepted = Outcome(VerdictKind.ACCEPTS) if is_accepted_by_all(data) else None
     chosen = (platform for platform in Platform if platform in platforms)
     return {each: accepted if accepted and each.record.in_accepted_by_all else judge(each, data) for each in chosen}
 
 
 def judge(platform: Platform, data: dict[str, Any]) -> Outcome:
-    """Verdict of one platform on the catalog `data`, from its module `verdict`, without secrets."""
+    """Verdict of one platform on the catalog `data`, from its module `verdict`."""
     outcome: Outcome = platform.load_module("verdict").judge(data)
-    return outcome.redacted
+    return outcome

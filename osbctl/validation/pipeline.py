@@ -11,11 +11,11 @@ from typing import Any
 from osbctl.fields import LATEST, known_fields, load_schema
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.jsonschemas.dialects import make_fast_validator
+from osbctl.messages import Message, Value
 from osbctl.paths import LITERALS, JsonPath, get_at, pointer
 from osbctl.placeholders import fill_placeholders, find_placeholders
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all, limit_refusals
-from osbctl.redaction import redact_text
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
 from osbctl.validation.grouping import (
@@ -106,7 +106,7 @@ def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, ren
     met = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
     decisive = [path for path in unresolved if path in met] or unresolved
     doubts = (
-        Refusal("placeholder-unresolved", path, f"it depends on {redact_text(unresolved[path])[:40]!r}")
+        Refusal("placeholder-unresolved", path, Message("it depends on {}", Value(unresolved[path], limit=40)))
         for path in decisive
     )
     return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))

@@ -4,6 +4,7 @@ from collections.abc import Container, Mapping
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Quote, Severity
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome
@@ -74,7 +75,7 @@ def _join_refusals(
         for refusal in outcome.refusals:
             at = _find_fault_index(refusal.path, faults, findings)
             if at is not None:
-                joined[at] = _join_refusal(joined[at], platform, refusal.message, bool(outcome.messages), is_chosen)
+                joined[at] = _join_refusal(joined[at], platform, refusal.sentence, bool(outcome.lines), is_chosen)
             elif refusal.path not in hidden_paths or refusal.rule in (options.select or ()):
                 severity = Severity.ERROR if is_chosen else Severity.WARNING
                 rule, path, message, hint = refusal
@@ -100,13 +101,17 @@ def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: li
     known = {(finding.rule, finding.path) for finding in findings}
     why = f"the verdict of {platform.label} is unclear"
     doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
-    return [Finding(doubt.rule, Severity.WARNING, f"{why}: {doubt.message}", doubt.path) for doubt in doubts]
+    return [
+        Finding(doubt.rule, Severity.WARNING, Message("{}: {}", why, doubt.sentence), doubt.path) for doubt in doubts
+    ]
 
 
-def _join_refusal(finding: Finding, platform: Platform, message: str, is_own_message: bool, is_chosen: bool) -> Finding:
+def _join_refusal(
+    finding: Finding, platform: Platform, sentence: Sentence, is_own_message: bool, is_chosen: bool
+) -> Finding:
     """The finding with the refusal of a platform; an error if the platform is chosen."""
     refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
-    quote = Quote(platform, message)
+    quote = Quote(platform, sentence)
     quotes = (*finding.quotes, quote) if is_own_message and quote not in finding.quotes else finding.quotes
     severity = Severity.ERROR if is_chosen else finding.severity
     return finding._replace(refused_by=refused_by, quotes=quotes, severity=severity)

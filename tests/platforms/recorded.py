@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from osbctl import messages
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.platforms.verdict import Outcome, VerdictKind, judge_all
+from osbctl.platforms.verdict import VerdictKind, judge_all
 from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS
 
@@ -63,13 +64,26 @@ def digest(lines: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:12] if lines else ""
 
 
-def predict_outcome(case: Case) -> Outcome | str:
+class Reason(NamedTuple):
+    rule: str
+    message: str
+
+
+class Prediction(NamedTuple):
+    """The predicted outcome, in the words of the platform."""
+
+    kind: VerdictKind
+    refusals: tuple[Reason, ...]
+    messages: tuple[str, ...]
+
+
+def predict_outcome(case: Case) -> Prediction | str:
     """Prediction of osbctl; else the reason why there is none: "too deep", or "unreadable", as for a byte order mark."""
     return _predict_outcome(case.text, case.platform)
 
 
 @cache
-def _predict_outcome(text: bytes, platform: Platform) -> Outcome | str:
+def _predict_outcome(text: bytes, platform: Platform) -> Prediction | str:
     """Cached, as several tests ask for the same cases."""
     if text.startswith(b"\xef\xbb\xbf"):
         return "unreadable"
@@ -77,10 +91,13 @@ def _predict_outcome(text: bytes, platform: Platform) -> Outcome | str:
         document = parse_document(text, "case.json")
     except DocumentError as error:
         return "too deep" if {one.rule for one in error.findings} == {"nesting-too-deep"} else "unreadable"
-    with mock.patch.object(
-        Outcome, "redacted", property(lambda outcome: outcome)
-    ):  # its own words, with all that it quotes
-        return judge_all(document.data, [platform])[platform]
+    outcome = judge_all(document.data, [platform])[platform]
+    with (  # its own words, with all that it quotes
+        mock.patch.object(messages, "show_value", lambda value: value.form(value.value)),
+        mock.patch.object(messages, "redact_text", lambda text: text),
+    ):
+        reasons = tuple(Reason(refusal.rule, refusal.message) for refusal in outcome.refusals)
+        return Prediction(outcome.kind, reasons, outcome.messages)
 
 
 @cache

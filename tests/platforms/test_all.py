@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all
+from osbctl.platforms.verdict import Outcome, VerdictKind, judge_all
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.fragments import changed, places
@@ -151,12 +151,15 @@ def test_service_manager_stops_at_its_first_fault() -> None:
     assert [refusal.rule for refusal in outcome.refusals] == ["service-manager-required", "service-manager-crash"]
 
 
-def test_a_message_is_redacted_by_the_path_of_its_own_refusal() -> None:
-    """Two refusals may have the same words."""
-    words = "must be a string, but has value hunter2"
-    refusals = Refusal("type", ("api_key",), words), Refusal("type", ("size",), words)
-    for order in (refusals, refusals[::-1]):
-        redacted = Outcome(VerdictKind.REFUSES, order, (f"  {words}",)).redacted
-        shown = {refusal.path: refusal.message for refusal in redacted.refusals}
-        assert "hunter2" not in shown["api_key",] + redacted.messages[0]
-        assert shown["size",] == words
+def test_a_quoted_value_is_redacted_by_its_own_path() -> None:
+    """Two values may be the same, and a value of several lines is quoted in one."""
+    client = {"id": ["hunter2"], "secret": ["hunter2"], "redirect_uri": "https://u:hunter3@x"}
+    data = changed(GOOD, ("services", 0, "dashboard_client"), client)
+    data = changed(data, ("services", 0, "metadata"), "token=hunter4\n{}")
+    data = changed(data, (*PLAN, "metadata"), [{"api_key": "hunter5", "size": 3}])
+    outcome = judge_all(data)[Platform.CLOUD_FOUNDRY]
+    assert [line.partition(", but has value ")[2] for line in outcome.messages if "but has" in line] == [
+        '"token=***\\n{}"', '["(secret)"]', "(secret)", '[{"api_key"=>"(secret)", "size"=>3}]'
+    ]  # fmt: skip
+    lines = [line.strip() for line in outcome.messages if "but has" in line]
+    assert [refusal.message for refusal in outcome.refusals] == lines

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry import PLATFORM
 from osbctl.platforms.verdict import MAX_REFUSALS, Refusal
@@ -129,16 +130,16 @@ class Errors:
 
     __slots__ = ("heading", "nested", "number", "own")
 
-    def __init__(self, heading: str = "") -> None:
+    def __init__(self, heading: Sentence = "") -> None:
         self.heading = heading
         self.own: list[Refusal] = []
         self.nested: list[Errors] = []
         self.number = 0
 
-    def add(self, rule: str, path: JsonPath, message: str, hint: str = "") -> None:
+    def add(self, rule: str, path: JsonPath, sentence: Sentence, hint: Sentence = "") -> None:
         """Add a reason, in the platform's words."""
         if len(self.own) <= MAX_REFUSALS:
-            self.own.append(Refusal(rule, path, message, hint))
+            self.own.append(Refusal(rule, path, sentence, hint))
 
     def nest(self, errors: "Errors") -> None:
         """Add the errors of an object inside this one, if it has any."""
@@ -155,13 +156,10 @@ class Errors:
         for errors in self.nested:
             yield from errors.refusals()
 
-    def message_lines(self) -> tuple[str, ...]:
-        """Lines as the operator sees them; a line break in a name breaks the line."""
-        return tuple(line for text in self._indented_messages("") for line in text.split("\n"))
-
-    def _indented_messages(self, indent: str) -> Iterator[str]:
+    def lines(self, indent: str = "") -> Iterator[Sentence]:
+        """The lines as the operator sees them."""
         for refusal in self.own:
-            yield indent + refusal.message
+            yield Message("{}{}", indent, refusal.sentence)
         for errors in self.nested:
-            yield indent + errors.heading
-            yield from errors._indented_messages(indent + _INDENT)
+            yield Message("{}{}", indent, errors.heading)
+            yield from errors.lines(indent + _INDENT)

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from osbctl.jsonschemas.dialects import DRAFT_4
+from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.ruby import Errors, RubyCrash, equality_key, inspect, json_length
 from osbctl.platforms.verdict import Refusal
@@ -58,11 +59,11 @@ class SchemaChecks:
     ) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
         schema = _read_hash(operation, path, keys, errors)
-        for rule, inner_path, message, hint in (
+        for rule, inner_path, sentence, hint in (
             self._find_refusals(schema, (*path, *keys)) if schema is not None else ()
         ):
-            text = f"Schema {'.'.join(keys)} is not valid. {message}"
-            errors.add(rule, (*path, *keys, *inner_path), text, hint)
+            whole = Message("Schema {} is not valid. {}", ".".join(keys), sentence)
+            errors.add(rule, (*path, *keys, *inner_path), whole, hint)
 
     def _find_refusals(self, schema: dict[str, Any], path: JsonPath) -> tuple[Refusal, ...]:
         """A refusal for each fault of the schema at `path`, with its location inside of it."""
@@ -88,7 +89,7 @@ class SchemaChecks:
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
         wrong = tuple(
-            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM, f"in draft-04, {message}")
+            Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM, Message("in draft-04, {}", message))
             for path, message in metaschema_errors(schema, DRAFT_4)
             if not _is_tolerated_error(schema, path)
         )
@@ -112,8 +113,12 @@ def _read_hash(parent: dict[str, Any], path: JsonPath, keys: tuple[str, ...], er
     if isinstance(value, dict):
         return value
     if value is not None and value is not False:
-        text = f"Schemas {'.'.join(keys)} must be a hash, but has value {inspect(value)}"
-        errors.add("cloudfoundry-type", (*path, *keys), text)
+        shown = Value(value, (*path, *keys), inspect)
+        errors.add(
+            "cloudfoundry-type",
+            shown.path,
+            Message("Schemas {} must be a hash, but has value {}", ".".join(keys), shown),
+        )
     return None
 
 

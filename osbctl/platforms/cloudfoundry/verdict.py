@@ -8,6 +8,7 @@ catalog_validation_helper.rb.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from osbctl.messages import Message, Sentence, Value
 from osbctl.paths import JsonPath
 from osbctl.platforms.cloudfoundry.ruby import (
     Errors,
@@ -28,10 +29,17 @@ _LONGEST_DESCRIPTION = 10_000
 
 
 class FieldProblem(NamedTuple):
-    """Problem of a value: the broken rule, and the rest of the sentence."""
+    """Problem of a value: the broken rule, and the rest of the sentence; after it the value if `quotes_value`."""
 
     rule: str
-    message: str
+    words: str
+    quotes_value: bool = False
+
+    def sentence(self, label: str, value: Any, path: JsonPath) -> Sentence:
+        """The platform's line about the value at `path`, which it calls `label`."""
+        if not self.quotes_value:
+            return f"{label} {self.words}"
+        return Message("{} {}, but has value {}", label, self.words, Value(value, path, inspect))
 
 
 _MISSING = FieldProblem("cloudfoundry-required", "is required")
@@ -55,7 +63,7 @@ def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: 
     for key, label, check, inside in rows:
         field = get_item(value, key)
         if problem := check(field):
-            errors.add(problem.rule, (*path, key), f"{label} {problem.message}")
+            errors.add(problem.rule, (*path, key), problem.sentence(label, field, (*path, key)))
         if inside and isinstance(field, dict):
             check_fields(inside, field, (*path, key), errors)
 
@@ -67,15 +75,15 @@ def _make_type_check(expected: str, fits: Callable[[Any], bool], *, required: bo
         if value is None:
             return _MISSING if required else None
         if not fits(value):
-            return type_problem(expected, value)
+            return type_problem(expected)
         return _MISSING if required and isinstance(value, str) and is_blank(value) else None
 
     return check
 
 
-def type_problem(expected: str, value: Any) -> FieldProblem:
+def type_problem(expected: str) -> FieldProblem:
     """The problem of a value that is not an `expected` one, which is a phrase: `a string`."""
-    return FieldProblem("cloudfoundry-type", f"must be {expected}, but has value {inspect(value)}")
+    return FieldProblem("cloudfoundry-type", f"must be {expected}", quotes_value=True)
 
 
 _required_text = _make_type_check("a string", lambda value: isinstance(value, str), required=True)
@@ -91,7 +99,7 @@ def check_strings(value: Any) -> FieldProblem | None:
     """Check that a value is an array of strings; null is wrong."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
-    return type_problem("an array of strings", value)
+    return type_problem("an array of strings")
 
 
 def _check_description_length(value: Any) -> FieldProblem | None:
@@ -105,7 +113,7 @@ def _check_semantic_version(value: Any) -> FieldProblem | None:
     """Check for a Semantic Version on any line of the string, as the platform's pattern is anchored to lines."""
     if isinstance(value, str) and any(map(semantic_version_pattern().fullmatch, value.split("\n"))):
         return None
-    return type_problem("a Semantic Version", value)._replace(rule="cloudfoundry-maintenance-info")
+    return type_problem("a Semantic Version")._replace(rule="cloudfoundry-maintenance-info")
 
 
 _SERVICE_FLAGS = ("plan_updateable", "bindings_retrievable", "instances_retrievable", "allow_context_updates")
@@ -176,33 +184,40 @@ def _check_unique_values(rule: str, values: Iterable[tuple[JsonPath, Any]], text
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Report each plan whose id an earlier plan has; its message names the last of these."""
-    seen: dict[str, str] = {}
+    template = (
+        "Plan ids must be unique. Unable to register plan with id '{}' {} because "
+        "it uses the same id as another plan in the catalog {}"
+    )
+    seen: dict[str, Message] = {}
     for service_index, service in enumerate(services):
         for plan_index, plan in enumerate(service.get("plans") or []):
+            path: JsonPath = ("services", service_index, "plans", plan_index)
+            names = _name(get_item(plan, "name"), path), _name(service.get("name"), path[:2])
+            plan_label = Message("(plan name '{}', service name '{}')", *names)
             identity = get_item(plan, "id")
-            plan_label = f"(plan name '{to_s(get_item(plan, 'name'))}', service name '{to_s(service.get('name'))}')"
             key = equality_key(identity)
             if key in seen:
-                path = ("services", service_index, "plans", plan_index, "id")
-                text = (
-                    f"Plan ids must be unique. Unable to register plan with id '{to_s(identity)}' {plan_label} because "
-                    f"it uses the same id as another plan in the catalog {seen[key]}"
-                )
-                errors.add("cloudfoundry-plan-ids", path, text)
+                sentence = Message(template, Value(identity, (*path, "id"), to_s), plan_label, seen[key])
+                errors.add("cloudfoundry-plan-ids", (*path, "id"), sentence)
             seen[key] = plan_label
+
+
+def _name(name: Any, path: JsonPath) -> Value:
+    """The name of the object at `path`, as the platform prints it."""
+    return Value(name, (*path, "name"), to_s)
 
 
 def check_unique_in_service(
     service: dict[str, Any], plans: list[dict[str, Any]], path: JsonPath, errors: Errors
 ) -> None:
     """Report ids and names that `plans`, those of `service` at `path`, share."""
-    start = f"Service {to_s(service.get('name'))} already has a plan"
-    for index, value in _find_repeated([plan.get("id") for plan in plans]):
-        text = f"Plan ids must be unique. {start} with id '{to_s(value)}'"
-        errors.add("cloudfoundry-plan-ids", (*path, index, "id"), text)
-    for index, value in _find_repeated([plan.get("name") for plan in plans]):
-        text = f"Plan names must be unique within a service. {start} named {to_s(value)}"
-        errors.add("cloudfoundry-plan-names", (*path, index, "name"), text)
+    for key, template in (
+        ("id", "Plan ids must be unique. Service {} already has a plan with id '{}'"),
+        ("name", "Plan names must be unique within a service. Service {} already has a plan named {}"),
+    ):
+        for index, value in _find_repeated([plan.get(key) for plan in plans]):
+            sentence = Message(template, _name(service.get("name"), path[:2]), Value(value, (*path, index, key), to_s))
+            errors.add(f"cloudfoundry-plan-{key}s", (*path, index, key), sentence)
 
 
 def _find_repeated(values: list[Any]) -> Iterator[tuple[int, Any]]:
@@ -250,7 +265,7 @@ def judge(data: dict[str, Any]) -> Outcome:
             return Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
         refuses = unstored[0].path[-1] == "name"  # the first that fails ends it
         return Outcome(VerdictKind.REFUSES if refuses else VerdictKind.CRASHES, unstored)
-    return Outcome(VerdictKind.REFUSES, limit_refusals(errors.refusals()), errors.message_lines())
+    return Outcome(VerdictKind.REFUSES, limit_refusals(errors.refusals()), tuple(errors.lines()))
 
 
 def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -277,21 +292,23 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _judge_service(service: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
-    errors = Errors(f"Service {to_s(service.get('name'))}")
+    errors = Errors(Message("Service {}", _name(service.get("name"), path)))
     check_fields(SERVICE_ROWS, service, path, errors)
     tags, requires = service.get("tags", []), service.get("requires", [])
     if problem := check_strings(tags):
-        errors.add(problem.rule, (*path, "tags"), f"Service tags {problem.message}")
+        errors.add(problem.rule, (*path, "tags"), problem.sentence("Service tags", tags, (*path, "tags")))
     elif sum(map(len, tags)) > _LONGEST_TAGS:
-        text = f"Tags for the service {to_s(service.get('name'))} must be {_LONGEST_TAGS} characters or less."
-        errors.add("cloudfoundry-tags", (*path, "tags"), text)
+        template = f"Tags for the service {{}} must be {_LONGEST_TAGS} characters or less."
+        errors.add("cloudfoundry-tags", (*path, "tags"), Message(template, _name(service.get("name"), path)))
     if problem := check_strings(requires):
-        errors.add(problem.rule, (*path, "requires"), f'Service "requires" field {problem.message}')
+        sentence = problem.sentence('Service "requires" field', requires, (*path, "requires"))
+        errors.add(problem.rule, (*path, "requires"), sentence)
     check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
     for index, item in enumerate(requires if isinstance(requires, list) else ()):
         if to_s(item) not in _REQUIRES:
-            message = f'Service "requires" field contains unsupported value "{to_s(item)}"'
-            errors.add("cloudfoundry-requires", (*path, "requires", index), message)
+            value = Value(item, (*path, "requires", index), to_s)
+            sentence = Message('Service "requires" field contains unsupported value "{}"', value)
+            errors.add("cloudfoundry-requires", value.path, sentence)
     _check_plans(service, path, errors, schema_checks)
     return errors
 
@@ -304,8 +321,8 @@ def _check_plans(service: dict[str, Any], path: JsonPath, errors: Errors, schema
         return
     misplaced = next((index for index, plan in enumerate(plans) if not isinstance(plan, dict)), None)
     if misplaced is not None:
-        text = f"Service plans list must be an array of hashes, but has value {inspect(plans)}"
-        errors.add("cloudfoundry-type", (*plans_path, misplaced), text)
+        sentence = type_problem("an array of hashes").sentence("Service plans list", plans, plans_path)
+        errors.add("cloudfoundry-type", (*plans_path, misplaced), sentence)
         return
     for index, plan in enumerate(plans):
         errors.nest(_judge_plan(plan, (*plans_path, index), schema_checks))
@@ -314,7 +331,7 @@ def _check_plans(service: dict[str, Any], path: JsonPath, errors: Errors, schema
 
 def _judge_plan(plan: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
-    errors = Errors(f"Plan {to_s(plan.get('name'))}")
+    errors = Errors(Message("Plan {}", _name(plan.get("name"), path)))
     check_fields(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")
     if info is not None and info is not False:
@@ -331,8 +348,8 @@ def _check_maintenance_info(info: Any, path: JsonPath, errors: Errors) -> None:
     if not isinstance(info, dict):
         if not isinstance(info, str):
             raise RubyCrash(path, "maintenance_info is no object")
-        problem = type_problem("a hash", info)
-        errors.add(problem.rule, path, f"Maintenance info {problem.message}")
+        problem = type_problem("a hash")
+        errors.add(problem.rule, path, problem.sentence("Maintenance info", info, path))
     check_fields(MAINTENANCE_INFO_ROWS, info, path, errors)
     length = json_length(info)
     if length > _LONGEST_MAINTENANCE_INFO:
