@@ -184,7 +184,7 @@ def parameter_holders(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str]
 
 
 def service_and_plan_names(path: JsonPath, data: JsonValue) -> tuple[JsonValue, JsonValue]:
-    """The names of the service offering and service plan that contain `path`, of any type; None for none."""
+    """The names of the service offering and service plan that contain `path`, of any type. None outside of one."""
     service = get_at(data, (*path[:2], "name")) if path[:1] == ("services",) else None
     plan = get_at(data, (*path[:4], "name")) if path[:1] == ("services",) and path[2:3] == ("plans",) else None
     return service, plan

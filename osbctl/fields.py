@@ -108,7 +108,7 @@ _NEVER_SHOWN = ("dashboard_client", "maintenance_info")
 
 
 def describe_left_out(data: Mapping[str, Any]) -> str:
-    """A phrase on the values of a catalog that tables and pages leave out; empty if there are none."""
+    """A phrase on the values of a catalog that tables and pages leave out. Empty if they show all."""
     found = [*find_left_out(data)]
     if not found:
         return ""

@@ -81,7 +81,7 @@ JSON_TYPES: dict[type, str] = {
 
 
 def entries(value: JsonValue) -> Iterable[tuple[str | int, JsonValue]]:
-    """The values in an object or array, each with its key or index; none for any other value."""
+    """The values in an object or array, each with its key or index. Empty for any other value."""
     return value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
 
 

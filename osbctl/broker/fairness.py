@@ -209,7 +209,7 @@ class Connections:
                 self._former.put(connection.client_name, self._clients.pop(connection.client_name))
 
     def choose_eviction(self, client: Client | None = None) -> Any | None:
-        """Choose the connection to close in favour of a new one of this client, or of any; None if none may go.
+        """Choose the connection to close in favour of a new one of this client, or of any. None if all must stay.
 
         Of the share with most connections without a correct password: the oldest that waits for its peer, else the
         oldest. The only connection of a client is spared while it is young. If all are proven, the oldest idle one.

@@ -28,7 +28,7 @@ class LineWriter(Generic[T]):
     """A bounded queue and the thread that writes it to `output`, a descriptor. Lost items are counted and reported.
 
     `to_line` formats an item, in that thread. `seconds` is the interval of writes, `limit` the maximum queue length.
-    `name` is for the warning when writing begins to fail; empty for none.
+    `name` is for the warning when writing begins to fail. Without it there is no warning.
     """
 
     def __init__(

@@ -100,7 +100,7 @@ class Watcher:
     def _watch_until_closed(self) -> None:
         while not self._end.wait(self._seconds):
             forced = self._asked
-            if forced:  # a request that comes now is met by the same reload
+            if forced:  # a request that arrives now is served by the same reload
                 self._asked = False
             try:
                 for task in self._tasks:

@@ -69,7 +69,7 @@ def parse_broker_url(url: str) -> tuple[str, str, str]:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna"))
         known = known and parts.port != 0
-    except ValueError:  # a port that is none, half an IPv6 address, a name that no host can have
+    except ValueError:  # not a port, half an IPv6 address, a name that no host can have
         known = False
     if not known:
         raise UsageError("this is not the address of a broker", "write it as https://broker.example.com")
@@ -159,7 +159,7 @@ def parse_catalog_response(answer: CatalogResponse, max_bytes: int) -> Document:
 
 
 def find_sent_password(body: bytes, data: JsonValue, options: ConnectionOptions) -> str | None:
-    """The JSON pointer of a value in a catalog that contains the password, in whatever form; None without one.
+    """The JSON pointer of a value in a catalog that contains the password, in whatever form. None if no value does.
 
     Empty if the place is not in `data`, or holds the password itself. A short password is not searched for.
     """

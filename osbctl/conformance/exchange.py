@@ -86,7 +86,7 @@ class Reply:
 
     @property
     def json(self) -> Any:
-        """The body as JSON in UTF-8; None where it is none."""
+        """The value of the body. None if that is not JSON in UTF-8."""
         return self._parsed_body[0]
 
     @property
@@ -96,7 +96,7 @@ class Reply:
 
     @cached_property
     def readings(self) -> dict[Platform, bytes]:
-        """The body as JSON in UTF-8 as each platform reads it; none of a platform that cannot."""
+        """The body as JSON in UTF-8 as each platform reads it. Platforms that cannot read it are missing."""
         if not self.non_object_reason:
             return dict.fromkeys(EVERY, self.body)
         read = {each: read_as_platform(self.body, loosely=each.record.reads_loose_json) for each in EVERY}

@@ -47,7 +47,7 @@ def rows(
     bullets: Sequence[Sequence[str]],
     redactor: Redactor,
 ) -> list[Row]:
-    """Return the rows of prices, bullets, flags, parameters and further metadata; none for a single plan.
+    """Return the rows of prices, bullets, flags, parameters and further metadata. Empty for a single plan.
 
     `free`, `prices` and `bullets` are those of each plan.
     """
@@ -107,7 +107,7 @@ def _bullet_rows(bullets: Sequence[Sequence[str]], texts: Sequence[str]) -> Iter
 
 
 def _parameter_row(plans: Sequence[ServicePlan]) -> Iterable[Row]:
-    """The row of the parameters to create an instance, by name; none if no plan has a schema for them."""
+    """The row of the parameters to create an instance, by name. Empty if no plan has a schema for them."""
     schemas = [plan.parameters.get("service_instance.create") for plan in plans]
     names = [None if schema is None else parameter_names(schema) for schema in schemas]
     described = [own for own in names if own is not None]

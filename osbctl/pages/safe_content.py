@@ -197,7 +197,7 @@ def image_to_data_url(data: bytes) -> str:
 
 
 def clean_data_url(url: object) -> str:
-    """Rewrite the image in a `data:` URL of a catalog; empty if there is none."""
+    """Rewrite the image in a `data:` URL of a catalog. Empty if it holds no image."""
     if not isinstance(url, str) or url[:5].lower() != "data:" or len(url) > 3 * MAX_IMAGE_BYTES:
         return ""
     head, comma, body = url[5:].partition(",")

@@ -53,7 +53,7 @@ def find_registration(name: str, database: str | None) -> BrokerRow:
 
 
 def names_in_file(database: str | None) -> list[str]:
-    """Names of the registered brokers, read without SQLAlchemy and without waiting; none of a database on a server."""
+    """Names of the registered brokers, read without SQLAlchemy and without waiting. Empty for a server."""
     import sqlite3
 
     path = (database or _default_database_path()).removeprefix("sqlite:///")
