@@ -19,7 +19,7 @@ def main() -> None:
     if os.name == "nt":
         _use_utf8_and_ansi()
     if os.environ.get("OSBCTL_DEBUG"):
-        from osbctl.containment import raise_bugs
+        from osbctl.errors import raise_bugs
 
         raise_bugs()
     if sys.argv[1:2] == ["serve"]:
@@ -71,8 +71,7 @@ def _run_to_exit_code(arguments: list[str]) -> int:
 def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
     from osbctl.commands.output import discard_output, handle_output_error, print_error
-    from osbctl.containment import is_output_failure
-    from osbctl.errors import InternalError, OsbctlError
+    from osbctl.errors import InternalError, OsbctlError, is_output_failure
 
     if isinstance(error, BrokenPipeError):
         discard_output()  # the reader of our output has closed it (`| head`)

@@ -9,8 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TypeVar
 
-from osbctl.containment import run_contained
-from osbctl.errors import OsbctlError
+from osbctl.errors import OsbctlError, run_contained
 
 T = TypeVar("T")
 R = TypeVar("R")

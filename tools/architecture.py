@@ -35,7 +35,7 @@ BASE = (
     ("paths", "text"),
     ("redaction",),
     ("catalog", "errors", "messages"),
-    ("containment", "files"),
+    ("files",),
     ("config", "credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),

@@ -23,8 +23,15 @@ from osbctl.commands.output import (
     write_output,
 )
 from osbctl.commands.passwords import PasswordFinder
-from osbctl.containment import run_contained, run_without_faulty
-from osbctl.errors import OsbctlError, RegistryError, SourceError, UsageError, error_sentence
+from osbctl.errors import (
+    OsbctlError,
+    RegistryError,
+    SourceError,
+    UsageError,
+    error_sentence,
+    run_contained,
+    run_without_faulty,
+)
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.platforms.updates import notes_on_changes

@@ -20,8 +20,7 @@ from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
-from osbctl.containment import run_on_each
-from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms

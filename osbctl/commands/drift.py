@@ -24,8 +24,15 @@ from osbctl.commands.output import print_failure_count, print_note, show_progres
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.comparison.instances import check_plan_ids
-from osbctl.containment import run_contained, run_without_faulty
-from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, error_sentence
+from osbctl.errors import (
+    ConfigError,
+    OsbctlError,
+    SourceError,
+    UsageError,
+    error_sentence,
+    run_contained,
+    run_without_faulty,
+)
 from osbctl.findings import DocumentError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform

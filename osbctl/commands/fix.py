@@ -15,8 +15,7 @@ from typing import Annotated, TypeAlias
 from osbctl.commands import options as common
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import print_error, print_failure_count, print_note, use_color, write_output
-from osbctl.containment import run_contained, run_on_each
-from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.errors import OsbctlError, SourceError, UsageError, run_contained, run_on_each
 from osbctl.files import write_file
 from osbctl.findings import Finding, Fix, fixes_of
 from osbctl.fixes.edits import Edit, offset_before

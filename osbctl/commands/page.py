@@ -19,8 +19,7 @@ from osbctl.commands.connection import BrokerConnection, is_address, read_source
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import print_error, print_failure_count, print_note, write_output
 from osbctl.config import find_config, load_config
-from osbctl.containment import run_on_each, run_without_faulty
-from osbctl.errors import OsbctlError, SourceError, UsageError
+from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each, run_without_faulty
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.pages import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand

@@ -20,8 +20,15 @@ from osbctl.commands.settings import (
     variables_lookup,
 )
 from osbctl.config import Config, load_config
-from osbctl.containment import run_contained, run_without_faulty
-from osbctl.errors import ConfigError, InternalError, OsbctlError, SourceError, UsageError
+from osbctl.errors import (
+    ConfigError,
+    InternalError,
+    OsbctlError,
+    SourceError,
+    UsageError,
+    run_contained,
+    run_without_faulty,
+)
 from osbctl.files import read_bounded, write_file
 from osbctl.findings import DocumentError, FailOn, Finding, Location, Severity, ValidationResult
 from osbctl.reports import WHOLE, Format, Report, TextDetail, relative_path, render

@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, Self
 
-from osbctl.containment import run_contained
-from osbctl.errors import InternalError, OsbctlError, SourceError, UsageError
+from osbctl.errors import InternalError, OsbctlError, SourceError, UsageError, run_contained
 from osbctl.platforms import Identity, Platform
 from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.platforms.updates import StoredRow

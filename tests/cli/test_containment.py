@@ -77,7 +77,7 @@ def texts_in(value: Any, depth: int) -> Iterator[str]:
         yield from texts_in(part, depth - 1)
 
 
-BESIDE = ("containment.py", "parallel.py", "errors.py", "rule.py", "commands/output_checks.py")
+BESIDE = ("parallel.py", "errors.py", "rule.py", "commands/output_checks.py")
 """Modules that are not part of the work on a source."""
 AROUND = {"_validate_contained"}
 """Functions about one source that contain what happens in it."""

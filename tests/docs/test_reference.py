@@ -116,7 +116,7 @@ def returned(tree: ast.AST) -> set[int]:
 
 def test_each_exit_code_is_there() -> None:
     codes = {error.exit_code for error in vars(errors).values() if hasattr(error, "exit_code")}
-    for file in [ROOT / "osbctl" / "__main__.py", ROOT / "osbctl" / "cli" / "app.py"]:
+    for file in [ROOT / "osbctl" / "__main__.py", ROOT / "osbctl" / "commands" / "app.py"]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         codes |= constants(tree) | returned(tree)
     for file in CODE:
