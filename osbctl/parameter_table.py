@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from osbctl.jsonschemas.comparison.secrets import secret_literals
+from osbctl.jsonschemas.secrets import secret_literals
 from osbctl.jsonschemas.walk import resolve_ref
 from osbctl.paths import JsonValue, value_at
 from osbctl.redaction import SECRET, redact, redact_field, redact_text

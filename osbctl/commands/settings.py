@@ -260,7 +260,7 @@ CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
-    from osbctl.comparison.change_kinds import load_all as load_comparison
+    from osbctl.comparison.kinds import load_all as load_comparison
     from osbctl.validation.checks import load_all as load_validation
 
     load_validation()

@@ -7,11 +7,11 @@ from typing import Any
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level
-from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_catalog_fields, compare_plan_fields, compare_service_fields
-from osbctl.comparison.match import Identified, Match, T, match_by_id, pop_pairs_by_name
-from osbctl.comparison.names import NameChanges
+from osbctl.comparison.catalogs import Identified, Match, T, match_by_id, pop_pairs_by_name
+from osbctl.comparison.catalogs import NameChanges
 from osbctl.comparison.rules import fields, identity
 from osbctl.comparison.values import equal_or_both_empty, format_value
 from osbctl.platforms import Platform

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, Effect, Level, ObjectRef
-from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.values import redact_value
 from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.platforms import Platform

@@ -13,8 +13,8 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.changes import Change, Level
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.field_types import FLAGS, INHERITED
-from osbctl.comparison.match import Identified
+from osbctl.comparison.values import FLAGS, INHERITED
+from osbctl.comparison.catalogs import Identified
 from osbctl.comparison.rules import fields, identity
 from osbctl.errors import SourceError
 from osbctl.paths import get_at

@@ -7,9 +7,9 @@ from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Effect, Level
-from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.field_types import (
+from osbctl.comparison.values import (
     FLAGS,
     INHERITED,
     WRONG_TYPE,
@@ -18,9 +18,9 @@ from osbctl.comparison.field_types import (
     has_wrong_type,
     report_and_drop_wrong_types,
 )
-from osbctl.comparison.parameters import compare_parameters
+from osbctl.comparison.fields import compare_parameters
 from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.text_lists import TEXT_LISTS, compare_text_list
+from osbctl.comparison.fields import TEXT_LISTS, compare_text_list
 from osbctl.comparison.values import (
     all_keys,
     describe_change,

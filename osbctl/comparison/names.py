@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from osbctl.catalog import Catalog
 from osbctl.changes import Effect, Level
-from osbctl.comparison.change_kinds import Kind
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.field_types import has_wrong_type
-from osbctl.comparison.match import Identified, fold_name
+from osbctl.comparison.values import has_wrong_type
+from osbctl.comparison.catalogs import Identified, fold_name
 from osbctl.comparison.rules import identity
 from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath

@@ -6,7 +6,7 @@ from osbctl.changes import Level
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.rules.fields import OTHER, SCHEMA_KINDS
 from osbctl.comparison.values import equal_or_both_empty, format_from_to
-from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets
+from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets
 from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at
 from osbctl.redaction import SECRET
 
@@ -42,7 +42,7 @@ def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: A
     if equal_or_both_empty(old, new):
         return
     # It takes a while to load; the schemas of most plans are equal.
-    from osbctl.jsonschemas.comparison.compare import compare_schemas
+    from osbctl.jsonschemas.compare import compare_schemas
 
     old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
     already, reported = len(collector.changes), set()

@@ -248,9 +248,8 @@ def find_draft_fix(finding: Finding, data: Any) -> Fix | None:
     """
     if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
         return None
-    from osbctl.jsonschemas.comparison.compare import compare_schemas
-    from osbctl.jsonschemas.dialects import misspelled_schema_key
-    from osbctl.jsonschemas.older_drafts import find_older_draft
+    from osbctl.jsonschemas.compare import compare_schemas
+    from osbctl.jsonschemas.dialects import find_older_draft, misspelled_schema_key
 
     old = value_at(data, finding.path[:-1])
     older = find_older_draft(old)

@@ -65,7 +65,7 @@ def _hide_secret_line(finding: Finding, document: Document) -> Finding:
     schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
     if finding.location is None or LITERALS.isdisjoint(below):
         return finding
-    from osbctl.jsonschemas.comparison.secrets import is_at_or_below, secret_ref_targets  # few findings need it
+    from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets  # few findings need it
 
     if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
         finding = finding._replace(location=finding.location._replace(excerpt=""))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from osbctl.changes import Change, Effect, Level
 from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.change_kinds import load_all
+from osbctl.comparison.kinds import load_all
 from osbctl.comparison.refusals import find_new_refusals
 from osbctl.comparison.values import MAX_TEXT, format_both
 from osbctl.jsonschemas.walk import same_value

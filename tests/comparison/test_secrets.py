@@ -6,7 +6,7 @@ import pytest
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import find_new_refusals
-from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Refusal
 from osbctl.reports.changes import DiffFormat, DiffReport, render

@@ -7,7 +7,7 @@ import pytest
 
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.change_kinds import KINDS, load_all
+from osbctl.comparison.kinds import KINDS, load_all
 from osbctl.platforms import Platform
 
 from .make import by_rule, catalog, one, plan, service, with_plan

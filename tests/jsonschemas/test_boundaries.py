@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
-from osbctl.jsonschemas.comparison.compare import compare_schemas
-from osbctl.jsonschemas.comparison.subsumption import Subsumption
+from osbctl.jsonschemas.compare import compare_schemas
+from osbctl.jsonschemas.subsumption import Subsumption
 from osbctl.jsonschemas.walk import UndecidableError
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7

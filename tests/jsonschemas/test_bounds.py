@@ -12,12 +12,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from osbctl.jsonschemas import compare
 from osbctl.jsonschemas.bounded_validator import MAX_JUDGEMENTS, BoundedValidator
-from osbctl.jsonschemas.comparison import compare
-from osbctl.jsonschemas.comparison.compare import compare_schemas
-from osbctl.jsonschemas.comparison.subsumption import CHECKS, Subsumption
+from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import DRAFTS, Dialect
 from osbctl.jsonschemas.schema_tree import SchemaTree
+from osbctl.jsonschemas.subsumption import CHECKS, Subsumption
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import PARAMETER_PLACES, get_at
 from osbctl.sources.parse import parse_document
@@ -257,9 +257,9 @@ def test_a_long_enum() -> None:
 
 def test_the_validator_is_loaded_only_for_schemas_that_differ() -> None:
     code = (
-        "import sys; from osbctl.comparison.parameters import compare_parameters as c;"
+        "import sys; from osbctl.comparison.fields import compare_parameters as c;"
         "c(None, None, {'a': {'type': 'object'}}, {'a': {'type': 'object'}}); assert 'jsonschema_rs' not in sys.modules;"
-        "from osbctl.jsonschemas.comparison.compare import compare_schemas as c;"
+        "from osbctl.jsonschemas.compare import compare_schemas as c;"
         "assert c({'type': 'object'}, {'type': 'array'}); assert 'jsonschema_rs' in sys.modules;"
         "assert 'jsonschema' not in sys.modules"  # it takes five times as long to load
     )

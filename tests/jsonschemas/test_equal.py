@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.compare import compare_schemas
 from tests.case import each
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7

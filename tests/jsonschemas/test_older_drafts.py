@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from osbctl.jsonschemas.comparison.compare import compare_schemas
-from osbctl.jsonschemas.dialects import DRAFTS
-from osbctl.jsonschemas.older_drafts import find_older_draft
+from osbctl.jsonschemas.compare import compare_schemas
+from osbctl.jsonschemas.dialects import DRAFTS, find_older_draft
 from osbctl.platforms.cloudfoundry.verdict import judge
 from tests.case import case
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
-from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.value_generator import sample_texts
 from osbctl.requests.parameters import generate_examples, request_errors

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema.validators import validator_for
 
 from osbctl.jsonschemas import dialects
-from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.text import is_safe_character
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 

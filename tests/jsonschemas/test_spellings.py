@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.jsonschemas.comparison.compare import compare_schemas
-from osbctl.jsonschemas.comparison.spellings import has_needless_point, list_spellings
+from osbctl.jsonschemas.compare import compare_schemas
+from osbctl.jsonschemas.subsumption import has_needless_point, list_spellings
 from tests.corpus import EVERY_CASE
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7

@@ -6,8 +6,8 @@ import jsonschema_rs
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.jsonschemas.comparison import SchemaChange
-from osbctl.jsonschemas.comparison.compare import compare_schemas
+from osbctl.jsonschemas.candidates import SchemaChange
+from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import find_dialect
 from osbctl.text import is_safe_character
 from osbctl.validation.options import ValidationOptions

@@ -3,7 +3,7 @@
 import pytest
 
 from osbctl.commands.settings import all_rules
-from osbctl.comparison.change_kinds import KINDS, register_kind
+from osbctl.comparison.kinds import KINDS, register_kind
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import export_format, tools_of
 from osbctl.platforms.verdict import judge_all

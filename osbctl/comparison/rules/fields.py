@@ -1,6 +1,6 @@
 """Fields and parameter schemas that changed. `OSB` names the sections of the specification."""
 
-from osbctl.comparison.change_kinds import Kind, register_kind
+from osbctl.comparison.kinds import Kind, register_kind
 from osbctl.platforms.updates import NO_ACT, NOT_STORED, Level, breaking, risky, safe
 
 _STORES = safe("stores the new value")

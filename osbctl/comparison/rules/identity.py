@@ -3,7 +3,7 @@
 Platforms know a service by (broker, id) and a plan by (service id, plan id); some know a plan by (broker, plan id).
 """
 
-from osbctl.comparison.change_kinds import register_kind
+from osbctl.comparison.kinds import register_kind
 from osbctl.platforms.updates import UPDATES, breaking, refused
 
 NOW_REFUSED = register_kind(

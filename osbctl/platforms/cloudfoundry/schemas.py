@@ -199,7 +199,7 @@ def _check_draft(schema: dict[str, Any], path: JsonPath) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
     dialect = schema.get("$schema")
     if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
-        from osbctl.jsonschemas.older_drafts import find_older_draft
+        from osbctl.jsonschemas.dialects import find_older_draft
 
         hint = find_older_draft(schema).hint
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)

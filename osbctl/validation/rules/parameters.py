@@ -50,7 +50,7 @@ def parameters_dialect_missing(schema: ParameterSchema) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
-        from osbctl.jsonschemas.older_drafts import find_older_draft
+        from osbctl.jsonschemas.dialects import find_older_draft
 
         slip, older = misspelled_schema_key(schema.value), find_older_draft(schema.value)
         hint = f"rename {slip} to $schema" if slip else older.hint
@@ -74,7 +74,7 @@ def parameters_dialect_unknown(schema: ParameterSchema) -> Iterator[Finding]:
     if dialect is None and "$schema" in schema:
         yield schema.finding("$schema must be a string", "$schema", f"write {DRAFT_4_ADDRESS}")
     elif dialect is not None and _find_draft(schema) is None:
-        from osbctl.jsonschemas.older_drafts import find_older_draft
+        from osbctl.jsonschemas.dialects import find_older_draft
 
         older = find_older_draft(schema.value)
         fixes = (Fix("set", (*schema.path, "$schema"), older.address),) if older.address else ()

@@ -23,11 +23,11 @@ from dataclasses import replace
 from itertools import chain
 
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
-from osbctl.jsonschemas.comparison.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
-from osbctl.jsonschemas.comparison.spellings import has_needless_point, list_spellings
+from osbctl.jsonschemas.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
 from osbctl.jsonschemas.constraints import ALL, ARRAY, BOUNDS, COUNTED, NUMBERS, OBJECT, STRING, Constraints, every_item
 from osbctl.jsonschemas.dialects import DRAFT_4
 from osbctl.jsonschemas.schema_tree import Subschema, same_schema, shortest_value_list
+from osbctl.jsonschemas.value_generator import has_needless_point, list_spellings
 from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
 
