@@ -292,7 +292,6 @@ def test_a_public_type_has_a_name_of_its_own() -> None:
 
 
 SHARED_NAMES = {
-    "load_all": "each package with rules registers its own",
     "main": "the entry points of two processes",
     "render": "the interface of every report format and view",
     "serve": "the command, and the function that it runs",

@@ -53,9 +53,8 @@ CALLS = {
         "broker/server", "broker/channel", "broker/parser", "broker/authenticator", "broker/catalog_app",
     ),
     "Two catalogs to a level": (
-        "commands/diff", "comparison/catalogs", "comparison/match", "comparison/fields", "comparison/collector",
-        "comparison/change_kinds", "comparison/parameters", "platforms/cloudfoundry/verdict", "comparison/refusals",
-        "comparison/allow", "reports/text_changes",
+        "commands/diff", "comparison/catalogs", "comparison/fields", "comparison/collector", "comparison/kinds",
+        "platforms/cloudfoundry/verdict", "comparison/refusals", "comparison/allow", "reports/text_changes",
     ),
     "A refresh to a drift": (
         "commands/brokers", "commands/connection", "client/catalog_client", "registry/reconcile",

@@ -260,11 +260,10 @@ CatalogObject = TypeVar("CatalogObject", ServiceOffering, ServicePlan)
 
 def all_rules() -> Mapping[str, Rule]:
     """Every rule of the product by id."""
-    from osbctl.comparison.kinds import load_all as load_comparison
-    from osbctl.validation.checks import load_all as load_validation
+    from osbctl.validation.checks import load_all
 
-    load_validation()
-    load_comparison()
+    load_all()
+    import_module("osbctl.comparison.kinds")
     import_module("osbctl.conformance.rules")
     return RULES
 

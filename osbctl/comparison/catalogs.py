@@ -1,21 +1,172 @@
-"""Comparison of two catalogs: the changes, and how the platforms react to the new catalog."""
+"""Comparison of two catalogs: which objects are the same, what became of them, and how the platforms react.
+
+A platform's order of saving decides whether a name is still taken when another object gets it.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from functools import cached_property
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
-from osbctl.changes import Change, Effect, Level
-from osbctl.comparison.kinds import Kind
+from osbctl.changes import Change, Level
+from osbctl.comparison import kinds
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_catalog_fields, compare_plan_fields, compare_service_fields
-from osbctl.comparison.catalogs import Identified, Match, T, match_by_id, pop_pairs_by_name
-from osbctl.comparison.catalogs import NameChanges
-from osbctl.comparison.rules import fields, identity
-from osbctl.comparison.values import equal_or_both_empty, format_value
+from osbctl.comparison.kinds import Kind
+from osbctl.comparison.values import equal_or_both_empty, format_value, has_wrong_type
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
+from osbctl.platforms.updates import (
+    Clash,
+    Reaction,
+    reactions_to_repeated_id,
+    reactions_to_same_name,
+    refused,
+    simulate_update,
+)
 from osbctl.text import plural
+
+Identified: TypeAlias = ServiceOffering | ServicePlan
+"""Object with an id and a name."""
+
+T = TypeVar("T", bound="Identified")
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Generic[T]):
+    """`kept` in both, `removed` only on the old side, `added` only on the new one, each in order."""
+
+    kept: list[tuple[T, T]]
+    removed: list[T]
+    added: list[T]
+
+
+def match_by_id(old: Sequence[T], new: Sequence[T]) -> Match[T]:
+    """Match by id. Of several objects of one id (or none), those of one name are matched first, the others in order."""
+    both = {(item.id, item.name) for item in old} & {(item.id, item.name) for item in new}
+    old_by_key, new_by_key = _index_by_id_and_number(old, both), _index_by_id_and_number(new, both)
+    return Match(
+        [(item, new_by_key[key]) for key, item in old_by_key.items() if key in new_by_key],
+        [item for key, item in old_by_key.items() if key not in new_by_key],
+        [item for key, item in new_by_key.items() if key not in old_by_key],
+    )
+
+
+def pop_pairs_by_name(removed: list[T], added: list[T]) -> list[tuple[T, T]]:
+    """Remove pairs of one name from both lists and return them; case and outer blanks do not count."""
+    waiting = {fold_name(item): item for item in reversed(added) if item.name}
+    pairs = []
+    for item in list(removed):
+        if fold_name(item) in waiting:
+            other = waiting.pop(fold_name(item))
+            pairs.append((item, other))
+    taken = {id(item) for pair in pairs for item in pair}
+    for items in (removed, added):
+        items[:] = [item for item in items if id(item) not in taken]
+    return pairs
+
+
+def fold_name(item: Identified) -> str:
+    """The name without case and outer blanks. How platforms compare names stands in their `updates`."""
+    return item.name.strip().lower()
+
+
+def _index_by_id_and_number(items: Sequence[T], counted_first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
+    """Objects by id and a running number among those of one id; those in `counted_first` come first, by name."""
+    counts: Counter[str] = Counter()
+    numbers = {}
+    named = sorted((item for item in items if (item.id, item.name) in counted_first), key=lambda item: item.name)
+    others = (item for item in items if (item.id, item.name) not in counted_first)
+    for item in (*named, *others):
+        numbers[id(item)] = counts[item.id]
+        counts[item.id] += 1
+    return {(item.id, numbers[id(item)]): item for item in items}
+
+
+class _NameKinds(NamedTuple):
+    """The kinds of change of a new object, a new name, and a name that another object had."""
+
+    added: Kind
+    renamed: Kind
+    taken: Kind
+
+
+_NAME_KINDS = {
+    False: _NameKinds(kinds.SERVICE_ADDED, kinds.SERVICE_RENAMED, kinds.SERVICE_NAME_TAKEN),
+    True: _NameKinds(kinds.PLAN_ADDED, kinds.PLAN_RENAMED, kinds.PLAN_NAME_TAKEN),
+}
+"""By whether the object is a plan."""
+
+
+class NameChanges:
+    """Reports the changes of names between two catalogs to a collector."""
+
+    def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
+        self._old, self._new, self._collector = old, new, collector
+
+    def report_names(self, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
+        """Report those of all service offerings, or of the plans of one; `pairs` are kept objects, then new ones."""
+        holders = {fold_name(old): old for old in old_objects if old.name}
+        staying = {fold_name(new) for old, new in map(_old_and_new, pairs) if old and fold_name(old) == fold_name(new)}
+        for pair in pairs:
+            old, new = _old_and_new(pair)
+            if old is None or _is_renamed(old, new):
+                holder = holders.get(fold_name(new))
+                self._report_name(pair, None if holder is old else holder, given_up=fold_name(new) not in staying)
+
+    def _report_name(self, pair: MatchedPair, holder: Identified | None, *, given_up: bool) -> None:
+        """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
+        old, new = _old_and_new(pair)
+        added, renamed, taken = _NAME_KINDS[pair.new_plan is not None]
+        is_passed_on = holder is not None and given_up
+        refusals = self.refusals_of_name(new)
+        if not (old or is_passed_on or refusals):
+            return  # a new object with a name of its own is reported as such
+        usual = taken if is_passed_on else renamed if old else added
+        own = reactions_to_same_name(old.name, new.name) if old else {}
+        kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
+        self._collector.add(kind, pair, _name_message(old, new, holder), ("name",), old.name if old else None, new.name)
+
+    def refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
+        """The reactions of platforms that refuse the update for the name of `new`."""
+        return {
+            platform: refused(clashes[new.path].words)
+            for platform, clashes in self._all_clashes.items()
+            if new.path in clashes
+        }
+
+    @cached_property
+    def _all_clashes(self) -> dict[Platform, dict[JsonPath, Clash]]:
+        """Conflicts over names, by the path of the object that would take the name."""
+        used = self._collector.used_plans or ()
+        saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}
+        return {
+            platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
+            for platform, update in saved.items()
+        }
+
+
+def _old_and_new(pair: MatchedPair) -> tuple[Identified | None, Identified]:
+    """The plans of a pair, or else its service offerings; the new one is there."""
+    is_plan = pair.new_plan is not None
+    new = pair.new_plan or pair.new_service
+    assert new
+    return pair.old_plan if is_plan else pair.old_service, new
+
+
+def _is_renamed(old: Identified, new: Identified) -> bool:
+    """Return whether the names differ. Values of a wrong type are no names."""
+    return old.name != new.name and not has_wrong_type("name", old.data, new.data)
+
+
+def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> str:
+    name = format_value(new.name)
+    words = f"renamed from {format_value(old.name)} to {name}" if old else f"new, with the name {name}"
+    return f"{words}, which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else words
+
 
 _NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"
 
@@ -41,7 +192,7 @@ def compare_catalogs(
     _Comparison(old, new, collector, today).run()
     compare_catalog_fields(collector, old.data, new.data)
     if not collector.changes and not equal_or_both_empty(old.data, new.data):
-        collector.add(fields.OTHER, MatchedPair(), _NO_EFFECT)
+        collector.add(kinds.OTHER, MatchedPair(), _NO_EFFECT)
     return collector.changes
 
 
@@ -66,7 +217,7 @@ class _Comparison:
         """Add all changes but those of the catalog's own fields."""
         services = self._services
         if self._old.services and not self._new.services:
-            self._collector.add(identity.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
+            self._collector.add(kinds.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
         kept = [*services.kept, *self._same_name_pairs]
         pairs = [MatchedPair(old, new) for old, new in services.kept]
         self._names.report_names(self._old.services, [*pairs, *(MatchedPair(None, new) for new in services.added)])
@@ -76,15 +227,14 @@ class _Comparison:
             self._compare_service_and_plans(old, new)
         for removed in services.removed:
             message = f"removed, {self._describe_plan_count(removed)}"
-            self._report_removal(identity.SERVICE_REMOVED, MatchedPair(removed), message, removed)
+            self._report_removal(kinds.SERVICE_REMOVED, MatchedPair(removed), message, removed)
         for added in services.added:
             message = f"added, {self._describe_plan_count(added)}"
-            overwrites = self._effects_of_repeated_id(added)
-            pair = MatchedPair(None, added)
-            self._collector.add(identity.SERVICE_ADDED, pair, message, new=added.id, overrides=overwrites)
+            kind = kinds.SERVICE_ADDED.with_reactions(self._reactions_to_repeated_id(added))
+            self._collector.add(kind, MatchedPair(None, added), message, new=added.id)
         self._report_moved_plans()
         if _is_reordered(services):
-            self._collector.add(fields.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
+            self._collector.add(kinds.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
 
     def _describe_plan_count(self, service: ServiceOffering) -> str:
         """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
@@ -94,11 +244,11 @@ class _Comparison:
 
     def _report_changed_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
-        rule = identity.SERVICE_ID_PLANS_KEPT if both else identity.SERVICE_ID
+        kind = kinds.SERVICE_ID_PLANS_KEPT if both else kinds.SERVICE_ID
         text = ", and plans kept theirs" if both else ""
         message = f"{_describe_changed_id(old, new)}{text}"
-        refusals = self._names.refusals_of_name(new) if old.name != new.name else {}
-        self._collector.add(rule, MatchedPair(old, new), message, ("id",), old.id, new.id, overrides=refusals)
+        kind = kind.with_reactions(self._names.refusals_of_name(new) if old.name != new.name else {})
+        self._collector.add(kind, MatchedPair(old, new), message, ("id",), old.id, new.id)
 
     def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:
         """Compare a service offering that is in both catalogs, with its plans."""
@@ -111,38 +261,33 @@ class _Comparison:
         added = [plan for plan in match.added if id(plan) not in self._moved_plans]
         same_name_pairs = pop_pairs_by_name(removed, added)
         if old.plans and not new.plans:
-            self._collector.add(identity.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
+            self._collector.add(kinds.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
         compare_service_fields(self._collector, old, new, [*match.kept, *same_name_pairs])
         pairs = [MatchedPair(old, new, *plans) for plans in match.kept]
         self._names.report_names(old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in added)])
         for old_plan, new_plan in same_name_pairs if old.id == new.id else ():
             pair, message = MatchedPair(old, new, old_plan, new_plan), _describe_changed_id(old_plan, new_plan)
-            self._collector.add(identity.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
+            self._collector.add(kinds.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
         for old_plan, new_plan in (*match.kept, *same_name_pairs):
             compare_plan_fields(self._collector, MatchedPair(old, new, old_plan, new_plan))
         self._report_removed_and_added_plans(old, new, removed, added)
         if _is_reordered(match):
-            self._collector.add(fields.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
+            self._collector.add(kinds.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
 
     def _report_removed_and_added_plans(
         self, old: ServiceOffering, new: ServiceOffering, removed: list[ServicePlan], added: list[ServicePlan]
     ) -> None:
         for plan in removed:
-            self._report_removal(identity.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
+            self._report_removal(kinds.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
         for plan in added:
-            overwrites = self._effects_of_repeated_id(plan)
-            pair = MatchedPair(old, new, None, plan)
-            self._collector.add(identity.PLAN_ADDED, pair, "added", new=plan.id, overrides=overwrites)
+            kind = kinds.PLAN_ADDED.with_reactions(self._reactions_to_repeated_id(plan))
+            self._collector.add(kind, MatchedPair(old, new, None, plan), "added", new=plan.id)
 
-    def _effects_of_repeated_id(self, added: Identified) -> dict[Platform, Effect]:
-        """The effects on platforms that have one object for all of one id, if the new catalog repeats its ids."""
+    def _reactions_to_repeated_id(self, added: Identified) -> dict[Platform, Reaction]:
+        """The reactions of platforms that have one object for all of one id, if the new catalog repeats its ids."""
         plan_ids = {plan.id for plan in added.plans} if isinstance(added, ServiceOffering) else {added.id}
         is_repeated = isinstance(added, ServiceOffering) and added.id in self._repeated_service_ids
-        if not is_repeated and plan_ids.isdisjoint(self._repeated_plan_ids):
-            return {}
-        does = "overwrites another object of the catalog that has the same id"
-        merging = (platform for platform in Platform if platform.record.merges_same_ids)
-        return {platform: Effect(platform, Level.BREAKING, does) for platform in merging}
+        return reactions_to_repeated_id() if is_repeated or not plan_ids.isdisjoint(self._repeated_plan_ids) else {}
 
     def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, removed: Identified) -> None:
         """Report a removal. After its sunset, an object may be removed."""
@@ -150,7 +295,9 @@ class _Comparison:
         passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
         if sunset:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
-        self._collector.add(kind, pair, message, old=removed.id, expired=passed)
+        if passed:
+            kind = kind.with_levels({Level.BREAKING: Level.RISKY})
+        self._collector.add(kind, pair, message, old=removed.id)
 
     def _report_moved_plans(self) -> None:
         for old_service, old_plan, new_service, new_plan in self._moves:
@@ -160,7 +307,7 @@ class _Comparison:
             if old_service.name == new_service.name:
                 names = [f"{format_value(owner.name)} (id {format_value(owner.id)})" for owner in owners]
             message = f"moved from service {names[0]} to {names[1]}"
-            self._collector.add(identity.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
+            self._collector.add(kinds.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
             compare_plan_fields(self._collector, pair, moved=True)
 
 

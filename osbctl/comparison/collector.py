@@ -1,12 +1,10 @@
 """Collector of changes: makes a `Change` from a kind and a pair of objects, and adds locations."""
 
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.changes import Change, Effect, Level, ObjectRef
+from osbctl.changes import Change, ObjectRef
 from osbctl.comparison.kinds import Kind
 from osbctl.comparison.values import redact_value
 from osbctl.paths import JsonPath, JsonValue, pointer
@@ -53,29 +51,18 @@ class Collector:
         *,
         old_path: JsonPath | None = None,
         new_path: JsonPath | None = None,
-        effects: tuple[Effect, ...] | None = None,
-        overrides: Mapping[Platform, Effect] = MappingProxyType({}),
-        level: Level | None = None,
-        expired: bool = False,
     ) -> None:
-        """Add a change of `kind` in the field `path` of the object.
+        """Add a change of `kind`, which knows the reactions, in the field `path` of the object.
 
-        `old_path` and `new_path` are those on each side, if they differ from `path`. `effects` replaces those of the
-        kind, `overrides` some of them, `level` that of each; `expired`: the sunset of the object has passed, so what
-        breaks users is only risky.
+        `old_path` and `new_path` are those on each side, if they differ from `path`.
         """
-        if effects is None:
-            effects = tuple(_fill_in_names(kind.effects(self.platforms, self._is_used(pair)), pair))
-        effects = tuple(overrides.get(effect.platform, effect) for effect in effects)
-        if expired:
-            effects = tuple(replace(e, level=Level.RISKY) if e.level is Level.BREAKING else e for e in effects)
-        if level:
-            effects = tuple(replace(effect, level=level) for effect in effects)
         old_path, new_path = path if old_path is None else old_path, path if new_path is None else new_path
+        service, plan = pair.new_service or pair.old_service, pair.new_plan or pair.old_plan
+        names = (item.name if item else "" for item in (service, plan))
         change = Change(
             rule=kind.id,
             message=message,
-            effects=effects,
+            effects=kind.effects(self.platforms, self._is_used(pair), *names),
             service=pair.service,
             plan=pair.plan,
             field=pointer(path)[1:],
@@ -96,14 +83,6 @@ class Collector:
         if pair.service:
             return any(plan.id in self.used_plans for plan in (pair.old_service.plans if pair.old_service else ()))
         return bool(self.used_plans)
-
-
-def _fill_in_names(effects: Iterable[Effect], pair: MatchedPair) -> Iterator[Effect]:
-    """Replace `{service}` and `{plan}` in the words of effects."""
-    objects = {"{service}": pair.new_service or pair.old_service, "{plan}": pair.new_plan or pair.old_plan}
-    names = {word: item.name if item else "" for word, item in objects.items()}
-    for effect in effects:
-        yield replace(effect, does=re.sub(r"\{service\}|\{plan\}", lambda word: names[word[0]], effect.does))
 
 
 def _object_ref(item: ServiceOffering | ServicePlan | None) -> ObjectRef | None:

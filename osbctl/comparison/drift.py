@@ -12,10 +12,9 @@ from typing import Any
 
 from osbctl.catalog import Catalog
 from osbctl.changes import Change, Level
-from osbctl.comparison.catalogs import compare_catalogs
+from osbctl.comparison import kinds
+from osbctl.comparison.catalogs import Identified, compare_catalogs
 from osbctl.comparison.values import FLAGS, INHERITED
-from osbctl.comparison.catalogs import Identified
-from osbctl.comparison.rules import fields, identity
 from osbctl.errors import SourceError
 from osbctl.paths import get_at
 from osbctl.platforms import Platform
@@ -106,13 +105,13 @@ def _is_storage_artifact(change: Change, stored: StoredCatalog) -> bool:
 
     Cloud Foundry removes blanks around names; exports keep no order of objects, and treat absent and empty alike.
     """
-    if change.rule in (identity.SERVICE_RENAMED.id, identity.PLAN_RENAMED.id):
+    if change.rule in (kinds.SERVICE_RENAMED.id, kinds.PLAN_RENAMED.id):
         return stored.platform is not None and change.level is Level.SAFE
     if stored.shape is None:
         return False
-    if change.rule == fields.ORDER.id:
+    if change.rule == kinds.ORDER.id:
         return change.field in ("services", "plans")
-    return change.rule == fields.OTHER.id and change.service is None and not change.field
+    return change.rule == kinds.OTHER.id and change.service is None and not change.field
 
 
 def _describe_unstored_fields(objects: Iterable[Identified], stored_fields: Fields, noun: str) -> Iterator[str]:

@@ -6,51 +6,168 @@ from itertools import islice
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.changes import Effect, Level
-from osbctl.comparison.kinds import Kind
+from osbctl.changes import Level
+from osbctl.comparison import kinds
 from osbctl.comparison.collector import Collector, MatchedPair
+from osbctl.comparison.flags import (
+    always_inherits,
+    compare_flag,
+    compare_free,
+    report_explicitness_change,
+    report_flag_that_no_plan_inherits,
+)
+from osbctl.comparison.kinds import Kind
 from osbctl.comparison.values import (
     FLAGS,
     INHERITED,
+    TYPES,
     WRONG_TYPE,
-    compared_fields,
-    has_type,
-    has_wrong_type,
-    report_and_drop_wrong_types,
-)
-from osbctl.comparison.fields import compare_parameters
-from osbctl.comparison.rules import fields as rules
-from osbctl.comparison.fields import TEXT_LISTS, compare_text_list
-from osbctl.comparison.values import (
     all_keys,
+    compared_fields,
     describe_change,
     dict_or_empty,
     equal_or_both_empty,
+    format_from_to,
     format_value,
+    has_type,
+    has_wrong_type,
     narrow_path,
 )
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
+from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets
 from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import JsonPath, JsonValue, get_at
+from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
-from osbctl.redaction import SECRET
+from osbctl.redaction import SECRET, redact_text
 
-_METADATA = {"description": rules.WORDING, **dict.fromkeys(CONVENTIONS, rules.WORDING), "costs": rules.COSTS}
+TEXT_LISTS = {
+    "tags": ("tag", kinds.TAG_REMOVED, kinds.TAG_ADDED, "the tags"),
+    "requires": ("requires", kinds.REQUIRES_REMOVED, kinds.REQUIRES_ADDED, "the permissions in requires"),
+}
+"""Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
+
+
+def compare_text_list(collector: Collector, pair: MatchedPair, key: str, old: Any, new: Any) -> None:
+    """Report added and removed entries of a list of texts. A change's field has the text, its paths the index."""
+    if equal_or_both_empty(old, new):
+        return
+    word, removed, added, _ = TEXT_LISTS[key]
+    old_indexes, new_indexes = _first_indexes(old), _first_indexes(new)
+    for text, index in old_indexes.items():
+        if text not in new_indexes:
+            message, field = f"{word} {format_value(text)} removed", (key, redact_text(text))
+            collector.add(removed, pair, message, field, text, None, old_path=(key, index), new_path=(key,))
+    for text, index in new_indexes.items():
+        if text not in old_indexes:
+            message, field = f"{word} {format_value(text)} added", (key, redact_text(text))
+            collector.add(added, pair, message, field, None, text, old_path=(key,), new_path=(key, index))
+    if old_indexes.keys() == new_indexes.keys():
+        _report_same_texts(collector, pair, key, old or [], new or [])
+
+
+def _report_same_texts(collector: Collector, pair: MatchedPair, key: str, old: list[Any], new: list[Any]) -> None:
+    """Report that the same texts are in another order, or listed more or less often, or that other values differ."""
+    if not all(isinstance(value, str) for value in (*old, *new)):
+        collector.add(kinds.OTHER, pair, describe_change(key, old, new, (key,)), (key,), old, new)
+        return
+    *_, all_of_them = TEXT_LISTS[key]
+    is_reordered = sorted(old) == sorted(new)
+    changed = "changed order" if is_reordered else "are the same, except for how often one is listed"
+    collector.add(kinds.ORDER, pair, f"{all_of_them} {changed}", (key,), old, new)
+
+
+def _first_indexes(values: list[Any] | None) -> dict[str, int]:
+    """The first index of each text."""
+    texts: dict[str, int] = {}
+    for index, value in enumerate(values or ()):
+        if isinstance(value, str):
+            texts.setdefault(value, index)
+    return texts
+
+
+_PLACES: tuple[JsonPath, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
+
+
+class _RedactedSchemas:
+    """A `schemas` object with places, and everything below them, that must not be shown."""
+
+    def __init__(self, value: JsonValue) -> None:
+        found = ((place, secret_ref_targets(_schema_or_none(get_at(value, place)))) for place in _PLACES)
+        self._places = {(*place, *inside) for place, places in found for inside in places}
+        self._value = value
+
+    def get_redacted(self, path: JsonPath) -> JsonValue:
+        """Redacted value at the path; None without one."""
+        found = get_at(self._value, path)
+        return self._redact(found, path) if self._places and found is not None else found
+
+    def _redact(self, value: JsonValue, path: JsonPath) -> JsonValue:
+        if is_at_or_below(path, self._places):
+            return SECRET
+        if isinstance(value, dict):
+            return {key: self._redact(inner, (*path, key)) for key, inner in value.items()}
+        return [self._redact(inner, (*path, i)) for i, inner in enumerate(value)] if isinstance(value, list) else value
+
+
+def compare_parameters(collector: Collector, pair: MatchedPair, old: Any, new: Any, *, judged: bool = False) -> None:
+    """Compare two `schemas` objects (OSB, Schemas Object), requests first.
+
+    `judged`: they are those by which the broker judges requests; a change of both create and update is reported once.
+    """
+    if equal_or_both_empty(old, new):
+        return
+    # It takes a while to load; the schemas of most plans are equal.
+    from osbctl.jsonschemas.compare import compare_schemas
+
+    old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
+    already, reported = len(collector.changes), set()
+    for place in _PLACES:
+        where: JsonPath = ("schemas", *place)
+        for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
+            if judged and (place[0], change.rule, change.field) in reported:
+                continue
+            reported.add((place[0], change.rule, change.field))
+            example = f"; for example {change.example}" if change.example else ""
+            collector.add(
+                kinds.SCHEMA_KINDS[change.rule].with_levels(dict.fromkeys(Level, Level(change.level))),
+                pair,
+                f"{place[0]}.{place[1]}: {change.message}{example}",
+                (*where, *change.field),
+                None if change.old_path is None else old_schemas.get_redacted((*place, *change.old_path)),
+                None if change.new_path is None else new_schemas.get_redacted((*place, *change.new_path)),
+                old_path=(*where, *(change.old_path or ())),
+                new_path=(*where, *(change.new_path or ())),
+            )
+    if len(collector.changes) == already:
+        values = old_schemas.get_redacted(()), new_schemas.get_redacted(())
+        message = f"schemas changed {format_from_to(*values)} in parts that platforms do not read"
+        collector.add(kinds.OTHER, pair, message, ("schemas",), *values)
+
+
+def _schema_or_none(value: Any) -> Any:
+    return value if isinstance(value, dict | bool) else None
+
+
+_METADATA = {"description": kinds.WORDING, **dict.fromkeys(CONVENTIONS, kinds.WORDING), "costs": kinds.COSTS}
 """The kind of change of known fields of the metadata."""
 _MOST_KEYS = 5
 """Maximum number of keys that a message names if several of an object differ."""
 
-_EXCLUDED = "excludedPlatformNames"
-_VISIBILITY_LISTS = (_EXCLUDED, "supportedPlatformNames", "supportedPlatforms")
-"""Lists of platforms in the metadata of a plan, which SAP Service Manager reads; the first that is there counts."""
+_VISIBILITY_LISTS = {name: hides for platform in Platform for name, hides in platform.record.visibility_lists.items()}
+"""As in `PlatformRecord.visibility_lists`, of all platforms."""
 
-_OMITTED_IS_FALSE = {
-    (False, False): (Level.SAFE, "reads an omitted value as false: nothing changes"),
-    (False, True): (Level.SAFE, "read the omitted value as false; it is true now"),
-    (True, False): (Level.RISKY, "reads an omitted value as false"),
-}
-"""Reaction of a platform that reads omitted values as false, by old and new value."""
+
+def report_and_drop_wrong_types(
+    collector: Collector, pair: MatchedPair, kind: str, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], ...]:
+    """Report changed fields of a wrong type; return both sides, objects of this kind, without them."""
+    known = compared_fields(kind)
+    wrong = [key for key in TYPES if key in known and (key in old or key in new) and has_wrong_type(key, old, new)]
+    for key in wrong:
+        if not equal_or_both_empty(old.get(key), new.get(key)):
+            collector.add(kinds.OTHER, pair, WRONG_TYPE.format(key), (key,))
+    return tuple({key: value for key, value in side.items() if key not in wrong} for side in (old, new))
 
 
 def compare_catalog_fields(collector: Collector, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -70,11 +187,11 @@ def compare_service_fields(
         old_value, new_value = getattr(old, name), getattr(new, name)
         if has_wrong_type(name, old.data, new.data):
             continue
-        if old_value != new_value and plans and not any(_always_inherits(name, *both) for both in plans):
-            _report_flag_that_no_plan_inherits(collector, pair, name, old_value, new_value)
+        if old_value != new_value and plans and not any(always_inherits(name, *both) for both in plans):
+            report_flag_that_no_plan_inherits(collector, pair, name, old_value, new_value)
         else:
-            _compare_flag(collector, pair, (name,), old_value, new_value)
-            _report_explicitness_change(collector, pair, name, old_value == new_value)
+            compare_flag(collector, pair, (name,), old_value, new_value)
+            report_explicitness_change(collector, pair, name, old_value == new_value)
     _compare_common_fields(collector, pair, old_data, new_data)
     for key in TEXT_LISTS:
         compare_text_list(collector, pair, key, old_data.get(key), new_data.get(key))
@@ -90,11 +207,11 @@ def compare_plan_fields(collector: Collector, pair: MatchedPair, moved: bool = F
     for name in INHERITED:
         old_value, new_value = getattr(old, name), getattr(new, name)
         # What a plan inherits is reported of its service offering.
-        if (moved or not _always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
-            _compare_flag(collector, pair, (name,), old_value, new_value)
-            _report_explicitness_change(collector, pair, name, old_value == new_value)
+        if (moved or not always_inherits(name, old, new)) and not has_wrong_type(name, old.data, new.data):
+            compare_flag(collector, pair, (name,), old_value, new_value)
+            report_explicitness_change(collector, pair, name, old_value == new_value)
     if not has_wrong_type("free", old.data, new.data):
-        _compare_free(collector, pair, old, new)
+        compare_free(collector, pair, old, new)
     _compare_common_fields(collector, pair, old_data, new_data)
     _compare_maintenance_info(collector, pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
     _compare_polling_duration(
@@ -110,8 +227,8 @@ def _compare_common_fields(
     collector: Collector, pair: MatchedPair, old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> None:
     for name in FLAGS:
-        _compare_flag(collector, pair, (name,), old.get(name) is True, new.get(name) is True)
-    _compare_field(collector, rules.WORDING, pair, ("description",), old.get("description"), new.get("description"))
+        compare_flag(collector, pair, (name,), old.get(name) is True, new.get(name) is True)
+    _compare_field(collector, kinds.WORDING, pair, ("description",), old.get("description"), new.get("description"))
     _compare_metadata(collector, pair, dict_or_empty(old.get("metadata")), dict_or_empty(new.get("metadata")))
     _compare_other_fields(collector, pair, "plan" if pair.plan else "service", old, new)
 
@@ -125,10 +242,10 @@ def _compare_other_fields(
         old_value, new_value = old_fields.get(path), new_fields.get(path)
         if not same_value(old_value, new_value):
             message = describe_change(".".join(path), old_value, new_value, path)
-            collector.add(rules.FIELD_CASE, pair, message, path, old_value, new_value)
+            collector.add(kinds.FIELD_CASE, pair, message, path, old_value, new_value)
     for key in all_keys(old, new):
         if key not in compared_fields(kind) and (key,) not in old_fields and (key,) not in new_fields:
-            _compare_field(collector, rules.OTHER, pair, (key,), old.get(key), new.get(key))
+            _compare_field(collector, kinds.OTHER, pair, (key,), old.get(key), new.get(key))
 
 
 def _fields_in_other_case(
@@ -148,99 +265,6 @@ def _is_in_other_case(key: str, kind: str) -> bool:
     return key != fold_case(key) and fold_case(key) in known_fields(kind)
 
 
-def _compare_flag(collector: Collector, pair: MatchedPair, path: JsonPath, old: bool, new: bool) -> None:
-    """Report a boolean that differs, with the effects of platforms that read or store it in their own way."""
-    if old == new:
-        return
-    name = "/".join(map(str, path))
-    kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    effects = _adapt_omitted_effects(kind.effects(collector.platforms, None), name, pair)
-    if pair.plan:
-        effects = tuple(
-            Effect(e.platform, Level.SAFE, "does not store it for plans")
-            if name in e.platform.record.service_only
-            else e
-            for e in effects
-        )
-    message, old_value, new_value = _describe_flag(pair, path, old, new)
-    collector.add(kind, pair, message, path, old_value, new_value, effects=effects)
-
-
-def _report_flag_that_no_plan_inherits(
-    collector: Collector, pair: MatchedPair, name: str, old: bool, new: bool
-) -> None:
-    """Report a boolean of a service offering that its plans set themselves: some platforms do not read theirs."""
-    message, *values = _describe_flag(pair, (name,), old, new)
-    kind = rules.SERVICE_FLAG
-    effects = kind.effects(collector.platforms, None)
-    # The kind must not depend on the platforms in view: an accepted change is known by it.
-    if any(name in platform.record.service_only for platform in Platform):
-        kind = rules.GRANTED if new else rules.WITHDRAWN[name]
-    own = {e.platform: e for e in kind.effects(collector.platforms, None) if name in e.platform.record.service_only}
-    collector.add(kind, pair, message, (name,), *values, effects=effects, overrides=own)
-
-
-def _describe_flag(pair: MatchedPair, path: JsonPath, old: bool, new: bool) -> tuple[str, bool | None, bool | None]:
-    """The sentence about a boolean, and its values in the catalogs; `old` and `new` also count where it is omitted."""
-    old_value, new_value = (get_at(item.data, path) for item in _compared_objects(pair))
-    name, origin = ".".join(map(str, path)), "inherited" if pair.plan and path[-1] in INHERITED else "default"
-    if old_value is None and new_value is None:  # a plan that moved
-        return f"{describe_change(name, old, new)} ({origin})", None, None
-    omitted = f"{origin} {format_value(old if old_value is None else new)}"
-    return describe_change(name, old_value, new_value, if_omitted=omitted), old_value, new_value
-
-
-def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan, ServiceOffering | ServicePlan]:
-    """The plans of a pair, or else its service offerings; both are there."""
-    old, new = (pair.old_plan, pair.new_plan) if pair.plan else (pair.old_service, pair.new_service)
-    assert old and new
-    return old, new
-
-
-def _report_explicitness_change(collector: Collector, pair: MatchedPair, name: str, same_effect: bool) -> None:
-    """Report a value that is explicit on one side only, if it means the same."""
-    old_object, new_object = _compared_objects(pair)
-    old_is_explicit, new_is_explicit = _is_explicit(old_object, name), _is_explicit(new_object, name)
-    if not same_effect or old_is_explicit == new_is_explicit:
-        return
-    value = getattr(old_object, name)
-    kind = rules.EXPLICIT_ADDED if new_is_explicit else rules.EXPLICIT_DROPPED
-    message = f"{name}: {format_value(value)} is {'now' if new_is_explicit else 'no longer'} set explicitly"
-    values = (None, value) if new_is_explicit else (value, None)
-    effects = _adapt_omitted_effects(kind.effects(collector.platforms, None), name, pair)
-    collector.add(kind, pair, message, (name,), *values, effects=effects)
-
-
-def _adapt_omitted_effects(effects: tuple[Effect, ...], name: str, pair: MatchedPair) -> tuple[Effect, ...]:
-    """`effects` of a change of a plan's boolean, adapted for platforms that read an omitted one as false."""
-    old, new = pair.old_plan, pair.new_plan
-    differ = {effect.platform for effect in effects if name in effect.platform.record.omitted_is_false}
-    if not (old and new and differ):
-        return effects
-    stored_values = old.data.get(name) is True, new.data.get(name) is True
-    if stored_values == (getattr(old, name), getattr(new, name)):
-        return effects
-    level, does = _OMITTED_IS_FALSE[stored_values]
-    return tuple(Effect(e.platform, level, does) if e.platform in differ else e for e in effects)
-
-
-def _compare_free(collector: Collector, pair: MatchedPair, old: ServicePlan, new: ServicePlan) -> None:
-    """Compare `free`; an omitted one is true, and for platforms that differ see `_adapt_omitted_effects`."""
-    _report_explicitness_change(collector, pair, "free", old.free == new.free)
-    if old.free == new.free:
-        return
-    kind = rules.FREE if new.free else rules.PAID
-    effects = kind.effects(collector.platforms, None)
-    if not _is_explicit(new, "free"):
-        # The new catalog does not say that the plan is free: a line may be lost.
-        effects = tuple(
-            Effect(e.platform, Level.RISKY, "reads an omitted value as true: it is free now") for e in effects
-        )
-    values = old.data.get("free"), new.data.get("free")
-    message = describe_change("free", *values, if_omitted="default true")
-    collector.add(kind, pair, message, ("free",), *values, effects=_adapt_omitted_effects(effects, "free", pair))
-
-
 def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     skipped = _VISIBILITY_LISTS if pair.plan and _report_hidden_plan(collector, pair, old, new) else ()
     flag = "supportsInstanceSharing" if pair.plan else "shareable"
@@ -250,17 +274,17 @@ def _compare_metadata(collector: Collector, pair: MatchedPair, old: dict[str, An
             continue
         old_value, new_value = old.get(key), new.get(key)
         if key != flag:
-            _compare_field(collector, _METADATA.get(key, rules.METADATA), pair, path, old_value, new_value)
+            _compare_field(collector, _METADATA.get(key, kinds.METADATA), pair, path, old_value, new_value)
         elif _can_compare_sharing(pair, old_value, new_value):
-            _compare_flag(collector, pair, path, old_value is True, new_value is True)
+            compare_flag(collector, pair, path, old_value is True, new_value is True)
         elif not equal_or_both_empty(old_value, new_value):
-            collector.add(rules.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
+            collector.add(kinds.OTHER, pair, WRONG_TYPE.format(f"metadata.{key}"), path)
 
 
 def _can_compare_sharing(pair: MatchedPair, old: Any, new: Any) -> bool:
     """Return whether it is known what both values of the flag for sharing mean.
 
-    To Service Manager, which alone reads that of a plan, anything but `true` is false.
+    To the one platform that reads that of a plan, anything but `true` is false.
     """
     if pair.plan and (old is True) != (new is True):
         return True
@@ -273,16 +297,16 @@ def _report_hidden_plan(
     """Report platforms that lose the plan, by its metadata before and after; return whether there are any."""
     (old_key, old_list), (new_key, new_list) = _effective_visibility_list(old), _effective_visibility_list(new)
     if old_key == new_key:
-        entries, others = (new_list, old_list) if new_key == _EXCLUDED else (old_list, new_list)
+        entries, others = (new_list, old_list) if _VISIBILITY_LISTS.get(new_key) else (old_list, new_list)
         whom = ", ".join(format_value(entry) for entry in entries if entry not in others)
     else:
-        prefix = "" if new_key in (_EXCLUDED, "") else "all platforms but "
+        prefix = "" if _VISIBILITY_LISTS.get(new_key, True) else "all platforms but "
         whom = prefix + ", ".join(map(format_value, new_list))
     if whom:
         message = f"metadata.{new_key} hides the plan from {whom}"
         path, old_path = ("metadata", new_key), ("metadata", old_key or new_key)
         collector.add(
-            rules.PLATFORMS_WITHDRAWN, pair, message, path, old.get(old_key), new.get(new_key), old_path=old_path
+            kinds.PLATFORMS_WITHDRAWN, pair, message, path, old.get(old_key), new.get(new_key), old_path=old_path
         )
     return bool(whom)
 
@@ -299,7 +323,7 @@ def _effective_visibility_list(metadata: Mapping[str, Any]) -> tuple[str, list[A
 def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, Any], new: dict[str, Any]) -> None:
     if bool(old) != bool(new):
         message = f"dashboard client {'added' if new else 'removed'}"
-        kind = replace(rules.DASHBOARD, advice="")  # there are not two clients to accept
+        kind = replace(kinds.DASHBOARD, advice="")  # there are not two clients to accept
         collector.add(kind, pair, message, ("dashboard_client",), _mask(old or None), _mask(new or None))
         return
     for key in all_keys(old, new):
@@ -311,7 +335,7 @@ def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, A
         if key not in ("id", "redirect_uri") or "@" in f"{old_value}{new_value}":
             message, old_value, new_value = f"{format_value(key)} changed (secret)", _mask(old_value), _mask(new_value)
         collector.add(
-            rules.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value
+            kinds.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value
         )
 
 
@@ -326,7 +350,7 @@ def _compare_maintenance_info(collector: Collector, pair: MatchedPair, old: Any,
     for key in all_keys(old, new):
         if _is_in_other_case(key, "maintenance_info"):
             continue  # reported as such
-        kind = rules.MAINTENANCE if key == "version" else rules.WORDING if key == "description" else rules.OTHER
+        kind = kinds.MAINTENANCE if key == "version" else kinds.WORDING if key == "description" else kinds.OTHER
         _compare_field(collector, kind, pair, ("maintenance_info", key), old.get(key), new.get(key))
 
 
@@ -335,7 +359,7 @@ def _compare_polling_duration(collector: Collector, pair: MatchedPair, old: Any,
     old_seconds, new_seconds = (float("inf") if value is None else value for value in (old, new))
     if old_seconds == new_seconds:
         return
-    kind = rules.POLLING_LOWERED if new_seconds < old_seconds else rules.POLLING_RAISED
+    kind = kinds.POLLING_LOWERED if new_seconds < old_seconds else kinds.POLLING_RAISED
     path: JsonPath = ("maximum_polling_duration",)
     collector.add(kind, pair, describe_change("maximum_polling_duration", old, new), path, old, new)
 
@@ -354,12 +378,3 @@ def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Js
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
         message = f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}"
     collector.add(kind, pair, message, path, old_value, new_value)
-
-
-def _always_inherits(name: str, old: ServicePlan, new: ServicePlan) -> bool:
-    """Return whether the plan leaves this to its service offering, before and after."""
-    return not _is_explicit(old, name) and not _is_explicit(new, name)
-
-
-def _is_explicit(item: ServiceOffering | ServicePlan, name: str) -> bool:
-    return isinstance(item.data.get(name), bool)

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.catalog import Catalog, object_path
 from osbctl.changes import Change, Effect, Level, ObjectRef
-from osbctl.comparison.kinds import Kind
 from osbctl.comparison.catalogs import Identified
-from osbctl.comparison.rules.identity import NOW_REFUSED, PLAN_NAME_TAKEN, REFUSED_IN_PART, SERVICE_NAME_TAKEN
+from osbctl.comparison.kinds import NOW_REFUSED, PLAN_NAME_TAKEN, REFUSED_IN_PART, SERVICE_NAME_TAKEN, Kind
 from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform

@@ -1,14 +1,63 @@
-"""Values of catalogs as text: secrets redacted, long values cut."""
+"""Values of catalogs: the types of known fields, and text with secrets redacted and long values cut.
+
+What a value of another type means is undefined: it is reported, and not compared.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
+from osbctl.fields import known_fields
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.redaction import SECRET, may_be_secret_name, redact
 
 MAX_TEXT = 80
+"""Characters of a value in a message."""
+
+FLAGS = ("instances_retrievable", "bindings_retrievable", "allow_context_updates", "binding_rotatable")
+INHERITED = ("bindable", "plan_updateable")
+"""Fields that a plan inherits from its service offering."""
+
+_OBJECTS = "a list of objects"
+TYPES: dict[str, Any] = {
+    "metadata": dict,
+    "dashboard_client": dict,
+    "maintenance_info": dict,
+    "schemas": dict,
+    "tags": list,
+    "requires": list,
+    "services": _OBJECTS,
+    "plans": _OBJECTS,
+    "id": str,
+    "name": str,
+    "maximum_polling_duration": int,
+    **dict.fromkeys((*INHERITED, *FLAGS, "free"), bool),
+}
+WRONG_TYPE = "{} changed, and has the wrong type in one catalog or both"
+
+
+@cache
+def compared_fields(kind: str) -> frozenset[str]:
+    """The fields of a `catalog`, `service` or `plan` with a type and a comparison of their own; others are unknown."""
+    return known_fields(kind) if kind == "catalog" else known_fields(kind).union(FLAGS)
+
+
+def has_wrong_type(key: str, *sides: Mapping[str, Any]) -> bool:
+    """Return whether the known field `key` has a wrong type on any side. Null counts as omitted."""
+    return not all(has_type(side.get(key), TYPES[key]) for side in sides)
+
+
+def has_type(value: Any, expected: Any) -> bool:
+    """Return whether a value is of a type of `TYPES`, or null."""
+    if value is None:
+        return True
+    if expected is int:  # JSON has one kind of number, and no boolean is one
+        return isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
+    if expected is _OBJECTS:
+        return isinstance(value, list) and all(isinstance(entry, dict) for entry in value)
+    return isinstance(value, expected)
 
 
 def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:

@@ -147,6 +147,11 @@ class PlatformRecord(NamedTuple):
     """The booleans of a plan that it reads as false if a catalog omits them."""
     service_only: frozenset[str] = frozenset()
     """The booleans that it reads in service offerings only."""
+    visibility_lists: Mapping[str, bool] = MappingProxyType({})
+    """Lists of platforms in the metadata of a plan, of which the first that is there counts.
+
+    Each with whether it hides the plan from these platforms; else it hides the plan from all others.
+    """
     merges_same_ids: bool = False
     """Of all service offerings, or plans, of one id in a whole catalog it has one, the last."""
     stripped_from_names: str = ""

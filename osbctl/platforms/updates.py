@@ -36,10 +36,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Reaction of a platform, and its level."""
+    """Reaction of a platform, and its level. `names_objects`: the phrase has the placeholders `{service}`, `{plan}`."""
 
     level: Level
     does: str
+    names_objects: bool = False
+
+    def format_words(self, service: str, plan: str) -> str:
+        """The phrase, with the names of both in the place of the placeholders."""
+        return self.does.format(service=service, plan=plan) if self.names_objects else self.does
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,10 @@ class DependsOnInstances:
         """The reaction for a plan with instances (True), without (False), or if that is not known (None)."""
         return self.unknown if is_used is None else self.used if is_used else self.unused
 
+    def map(self, change: Callable[[Reaction], Reaction]) -> "DependsOnInstances":
+        """The three reactions, each changed."""
+        return DependsOnInstances(change(self.unknown), change(self.used), change(self.unused))
+
 
 refused, breaking, risky, safe = (partial(Reaction, level) for level in Level)
 """Make a reaction of that level from a phrase."""
@@ -62,6 +71,39 @@ UPDATES = breaking("overwrites the name; scripts that use the old one stop worki
 NOT_STORED = safe("does not store it")
 NO_ACT = safe("stores it but does not act on it")
 """Reaction of several platforms."""
+
+
+_OMITTED_IS_FALSE = {
+    (False, False): safe("reads an omitted value as false: nothing changes"),
+    (False, True): safe("read the omitted value as false; it is true now"),
+    (True, False): risky("reads an omitted value as false"),
+}
+"""Reaction of a platform that reads omitted values as false, by old and new value."""
+
+
+def reactions_to_omission(flag: str, old: bool, new: bool) -> dict[Platform, Reaction]:
+    """Reactions to a boolean of a plan where an omitted one is false; so read, it was `old` and is `new`."""
+    readers = (platform for platform in Platform if flag in platform.record.omitted_is_false)
+    return dict.fromkeys(readers, _OMITTED_IS_FALSE[old, new])
+
+
+def reactions_without_plan_flag(flag: str) -> dict[Platform, Reaction]:
+    """Reactions to a boolean of a plan where that of the service offering alone is read."""
+    does = safe("does not store it for plans")
+    return {platform: does for platform in Platform if flag in platform.record.service_only}
+
+
+def reactions_to_same_name(old: str, new: str) -> dict[Platform, Reaction]:
+    """Reactions to a new name where both are stored as the same text."""
+    does = safe("removes the blanks around the name, so it stays the same")
+    blanks = {platform: platform.record.stripped_from_names for platform in Platform}
+    return {platform: does for platform, some in blanks.items() if some and old.strip(some) == new.strip(some)}
+
+
+def reactions_to_repeated_id() -> dict[Platform, Reaction]:
+    """Reactions to a new object, of whose id the catalog has another one, where there is one object for each id."""
+    does = breaking("overwrites another object of the catalog that has the same id")
+    return {platform: does for platform in Platform if platform.record.merges_same_ids}
 
 
 Key: TypeAlias = tuple[str, str | None]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from osbctl.changes import Change
+from osbctl.comparison import kinds
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.rules import fields
 from osbctl.sources.read import read_source
 from tests.corpus import EVERY_CASE, needs_corpus
 
@@ -32,8 +32,8 @@ TURNED = {
     "change-metadata", "change-costs", "change-order", "change-other-field", "change-dashboard-client",
     "change-maintenance-version", "change-service-default",
 }  # fmt: skip
-WITHDRAWN = {kind.id for kind in fields.WITHDRAWN.values()}
-FLAGS = {*WITHDRAWN, fields.GRANTED.id}
+WITHDRAWN = {kind.id for kind in kinds.WITHDRAWN.values()}
+FLAGS = {*WITHDRAWN, kinds.GRANTED.id}
 
 
 def told(changes: list[Change]) -> Counter[tuple[str, Any, Any]]:

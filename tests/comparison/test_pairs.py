@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from osbctl.changes import Change, Effect, Level
 from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.kinds import load_all
 from osbctl.comparison.refusals import find_new_refusals
 from osbctl.comparison.values import MAX_TEXT, format_both
 from osbctl.jsonschemas.walk import same_value
@@ -20,8 +19,6 @@ from osbctl.rule import RULES
 from tests.fragments import changed, places
 
 from .make import by_rule, catalog, one, plan, refusals, service, with_plan
-
-load_all()
 
 
 def test_where_long_values_differ_is_seen() -> None:

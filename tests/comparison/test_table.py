@@ -7,7 +7,7 @@ import pytest
 
 from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.comparison.kinds import KINDS, load_all
+from osbctl.comparison.kinds import KINDS
 from osbctl.platforms import Platform
 
 from .make import by_rule, catalog, one, plan, service, with_plan
@@ -391,7 +391,6 @@ def test_words_name_what_differs() -> None:
 
 
 def test_every_rule_stands_in_the_table() -> None:
-    load_all()
     shown = {f"change-{row.rule}" for row in ROWS}
     of_schemas = {rule for rule in KINDS if rule.startswith("change-schema-")}
     of_refusals = {"change-now-refused", "change-refused-in-part"}

@@ -23,7 +23,8 @@ from osbctl.platforms.updates import (
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
-    '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"'
+    '"Plan names must be unique within a service. Service {service} already has a plan named {plan}"',
+    names_objects=True,
 )
 _PLAN_ID_TAKEN = refused('"Plan ids must be unique"')
 _REMOVES = DependsOnInstances(
@@ -50,8 +51,8 @@ REACTIONS: dict[str, Reaction | DependsOnInstances] = {
     "change-plan-added": safe("adds it, private until someone enables access"),
     "change-plan-id": _PLAN_NAME_TAKEN,
     "change-service-id": DependsOnInstances(
-        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; otherwise replaces it"),
-        refused(_SERVICE_NAME_TAKEN),
+        refused(f"if it has instances: {_SERVICE_NAME_TAKEN}; otherwise replaces it", names_objects=True),
+        refused(_SERVICE_NAME_TAKEN, names_objects=True),
         risky("replaces it; access to its plans must be enabled again"),
     ),
     "change-service-id-plans-kept": _PLAN_ID_TAKEN,

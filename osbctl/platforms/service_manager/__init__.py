@@ -57,6 +57,7 @@ PLATFORM = PlatformRecord(
     go_source="Peripli/service-manager e616ec91f886, pkg/types and storage",
     # 003_catalog.up.sql (unique within a broker) and smctl's help.
     sharing=BY_BROKER,
+    visibility_lists={"excludedPlatformNames": True, "supportedPlatformNames": False, "supportedPlatforms": False},
     timeout=15.0,
     in_accepted_by_all=True,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from osbctl.paths import JsonPath
 from osbctl.platforms.golang import Map, Pointers, Struct, decode, struct_fields
+from osbctl.platforms.service_manager import PLATFORM
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, limit_refusals
 
 RESERVED_PLAN = "reference-instance"
@@ -20,7 +21,7 @@ _TOO_LONG = (
 )
 
 _INT_32 = range(-(2**31), 2**31)
-_SUPPORT = ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames")
+_SUPPORT = tuple(PLATFORM.visibility_lists)[::-1]
 _BASE = {**struct_fields(string="id", time="created_at updated_at", bool="ready"), "labels": Map(["string"])}
 _THING = {
     **_BASE,

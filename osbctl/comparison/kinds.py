@@ -1,7 +1,226 @@
-"""Fields and parameter schemas that changed. `OSB` names the sections of the specification."""
+"""Kinds of change: the rule of each, and what each platform does when it meets one.
 
-from osbctl.comparison.kinds import Kind, register_kind
-from osbctl.platforms.updates import NO_ACT, NOT_STORED, Level, breaking, risky, safe
+A reaction that several platforms share stands here; where a platform's differs, or there is no common one, it stands in
+`REACTIONS` of its module `updates`. A platform knows a service offering by (broker, id) and a plan by (service id, plan
+id); some know a plan by (broker, plan id).
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from osbctl.changes import SEVERITIES, Effect
+from osbctl.platforms import Platform
+from osbctl.platforms.updates import (
+    NO_ACT,
+    NOT_STORED,
+    UPDATES,
+    DependsOnInstances,
+    Level,
+    Reaction,
+    breaking,
+    refused,
+    risky,
+    safe,
+)
+from osbctl.rule import Category, Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of change. `advice` is a safe way to do what was meant, or empty."""
+
+    id: str
+    reactions: Mapping[Platform, Reaction | DependsOnInstances]
+    advice: str
+
+    def effects(
+        self, platforms: Collection[Platform], is_used: bool | None = None, service: str = "", plan: str = ""
+    ) -> tuple[Effect, ...]:
+        """Effects on the `platforms`, in words that may name the service offering and the plan.
+
+        `is_used` is as in `DependsOnInstances.choose_reaction`.
+        """
+        effects = []
+        for platform in Platform:
+            if platform in platforms:
+                reaction = self.reactions[platform]
+                if isinstance(reaction, DependsOnInstances):
+                    reaction = reaction.choose_reaction(is_used)
+                effects.append(Effect(platform, reaction.level, reaction.format_words(service, plan)))
+        return tuple(effects)
+
+    def with_reactions(self, exceptions: Mapping[Platform, Reaction | DependsOnInstances]) -> "Kind":
+        """The kind with the reactions of those platforms to which a change is a different one."""
+        return replace(self, reactions={**self.reactions, **exceptions})
+
+    def with_levels(self, levels: Mapping[Level, Level]) -> "Kind":
+        """The kind with those levels of its reactions replaced."""
+
+        def changed(reaction: Reaction) -> Reaction:
+            return replace(reaction, level=levels.get(reaction.level, reaction.level))
+
+        return self.with_reactions(
+            {
+                platform: reaction.map(changed) if isinstance(reaction, DependsOnInstances) else changed(reaction)
+                for platform, reaction in self.reactions.items()
+            }
+        )
+
+
+KINDS: dict[str, Kind] = {}
+"""Every kind of change by the id of its rule."""
+
+
+def register_kind(
+    id: str,  # the record's own field name
+    text: str,
+    *,
+    reaction: Reaction | DependsOnInstances | None = None,
+    advice: str = "",
+    level: Level | None = None,
+) -> Kind:
+    """Register a kind of change and its rule; `reaction` is the usual one, `level` by default the strictest."""
+    reactions: dict[Platform, Reaction | DependsOnInstances] = {}
+    for platform in Platform:
+        own = platform.load_module("updates").REACTIONS.get(id, reaction)
+        if own is None:
+            raise LookupError(
+                f"REACTIONS of {platform.label} needs {id}, which has no reaction common to all platforms"
+            )
+        reactions[platform] = own
+    usual = {platform: r.unknown if isinstance(r, DependsOnInstances) else r for platform, r in reactions.items()}
+    levels = {platform: r.level for platform, r in usual.items()}
+    level = level or max(levels.values(), key=lambda each: each.rank)
+    refused_by = tuple(platform for platform, each in levels.items() if each is Level.REFUSED)
+    text += "\n\n    Source: What the platforms do when a broker is updated"
+    Rule(id, SEVERITIES[level], Category.CHANGE, refusing=refused_by).register(text)
+    KINDS[id] = Kind(id, reactions, advice)
+    return KINDS[id]
+
+
+NOW_REFUSED = register_kind(
+    "change-now-refused",
+    """The platform refuses the new catalog for a reason that the old one did not give.
+
+    It reads the whole catalog again at an update, and applies nothing of a refused one.
+    """,
+    reaction=refused("refuses the whole update"),
+    advice="osbctl validate shows where, and how to correct it",
+)
+REFUSED_IN_PART = register_kind(
+    "change-refused-in-part",
+    """The platform refuses a part of the new catalog for a reason that the old one did not give, and applies the rest.
+
+    It saves one object after another, and stops at the first that it refuses; earlier ones stay applied.
+    """,
+    reaction=refused("applies earlier objects, and stops here"),
+    advice="correct it soon: osbctl validate shows where; earlier objects are already applied",
+)
+CATALOG_EMPTIED = register_kind(
+    "change-catalog-emptied",
+    """The new catalog no longer offers a service.
+
+    The usual cause is a broken build or template.
+    """,
+    advice="if that is intended, delete the service broker instead",
+)
+SERVICE_WITHOUT_PLANS = register_kind(
+    "change-service-without-plans",
+    """A service offering is left without plans.""",
+    advice="remove the service offering, once its last instance is gone",
+)
+SERVICE_REMOVED = register_kind(
+    "change-service-removed",
+    """A service offering is gone, with all its plans.
+
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: its
+    availability was not promised any longer.
+    """,
+    advice="withdraw access to its plans, move or delete their instances, then remove it",
+)
+PLAN_REMOVED = register_kind(
+    "change-plan-removed",
+    """A service plan is gone.
+
+    After its sunset (`metadata: {state: deprecated, sunset: "2027-03-31"}` in the old catalog) this is risky: its
+    availability was not promised any longer.
+    """,
+    advice="withdraw access to the plan, move or delete its instances, then remove it",
+)
+SERVICE_ADDED = register_kind("change-service-added", """A service offering is new.""")
+PLAN_ADDED = register_kind("change-plan-added", """A service plan is new.""")
+PLAN_ID = register_kind(
+    "change-plan-id",
+    """A plan's id changed while its name stayed.
+
+    A platform knows a plan by its id: to it, the old plan is gone and a new one claims its name. Of all catalog
+    changes this causes the most incidents, often because ids are generated at each build.
+    """,
+    advice="keep the old id; if this really is a new plan, give it a new name and keep the old one until it has no "
+    "instances",
+)
+SERVICE_ID = register_kind(
+    "change-service-id",
+    """A service offering's id changed while its name stayed; its plans have new ids, too.
+
+    To the platform, the old service offering is gone and a new one claims its name.
+    """,
+    advice="keep the old id; if this really is a new service offering, give it a new name",
+)
+SERVICE_ID_PLANS_KEPT = register_kind(
+    "change-service-id-plans-kept",
+    """A service offering's id changed while plans of it kept theirs.
+
+    The plans now belong to another service offering, and plan ids are unique across the platform.
+    """,
+    advice="keep the old id of the service offering",
+)
+PLAN_MOVED = register_kind(
+    "change-plan-moved",
+    """A plan id belongs to a different service offering than before.""",
+    advice="give the plan of the other service offering its own id; keep the old one until it has no instances",
+)
+_ANOTHER = breaking("accepts it; users of the name get another object")
+PLAN_NAME_TAKEN = register_kind(
+    "change-plan-name-taken",
+    """A plan takes a name that another one had, or still has.
+
+    Plans are saved one by one in the order of the catalog, new ones last; removed ones are deleted after that. A name
+    that its holder gives up later is still taken. Cloud Foundry compares names ignoring case. Where the name is free,
+    scripts that use it keep working, but with another plan.
+    """,
+    reaction=_ANOTHER,
+    advice="choose another name; or give the name up in one update and take it in a later one: the name of a removed "
+    "plan may be kept while the plan has instances, and until the first update after the last one is gone",
+)
+SERVICE_NAME_TAKEN = register_kind(
+    "change-service-name-taken",
+    """A service offering takes a name that another one had, or its own one in another case.
+
+    Cloud Foundry refuses it if the old holder of the name has instances. It finds an old service offering by its name
+    ignoring case, looks it up in the new catalog by its exact name, and crashes if only the case differs. On MySQL,
+    leading or trailing spaces and accents have the same effect. Service Manager deletes removed ones last.
+    """,
+    reaction=_ANOTHER,
+    advice="choose another name; or give the name up in one update and take it in the next, once the last instance of "
+    "its old holder is gone",
+)
+PLAN_RENAMED = register_kind(
+    "change-plan-renamed",
+    """A plan has a new name; its id stayed.""",
+    reaction=UPDATES,
+    advice="keep the name and change metadata.displayName; or add a plan under the new name and retire the old one",
+)
+SERVICE_RENAMED = register_kind(
+    "change-service-renamed",
+    """A service offering has a new name; its id stayed.
+
+    On Cloud Foundry its name is the key under which applications find their credentials in VCAP_SERVICES.
+    """,
+    reaction=UPDATES,
+    advice="keep the name and change metadata.displayName",
+)
+
 
 _STORES = safe("stores the new value")
 
