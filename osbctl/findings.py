@@ -66,6 +66,9 @@ class Fix(NamedTuple):
     value: Any = None
     safe: bool = False
 
+    def __hash__(self) -> int:
+        return hash((self.action, self.path))  # the value may be a list
+
     def __str__(self) -> str:
         """Description of the fix, with unescaped text of the catalog."""
         import json
@@ -124,12 +127,12 @@ class Finding(NamedTuple):
     """A fault or remark at one place of a document.
 
     `sentence` says what is wrong (`message` is its text), `hint` how to repair it (`advice`). `refused_by` are the
-    platforms that refuse (or crash on) the catalog because of it, `quotes` what they say if that is known. `location`
-    is set only for a report. `identity` identifies the finding over time, within its source; empty if rule and path do.
-    `fixes` are edits of `osbctl fix`; empty if the author must decide. `related_path` is the path of another place,
-    whose line a report adds to the message. `group` is None if each such finding is reported alone. `members` are all
-    findings of a group, or those that aliases repeat, as they were alone; the first of them have locations. Empty
-    without a group.
+    platforms that refuse the catalog because of it, `quotes` what they say if that is known, `reaction` the words for
+    what they do (empty: `refused by`). `location` is set only for a report. `identity` identifies the finding over
+    time, within its source; empty if rule and path do. `fixes` are edits of `osbctl fix`; empty if the author must
+    decide. `related_path` is the path of another place, whose line a report adds to the message. `group` is None if
+    each such finding is reported alone. `members` are all findings of a group, or those that aliases repeat, as they
+    were alone; the first of them have locations. Empty without a group.
     """
 
     rule: str
@@ -145,6 +148,10 @@ class Finding(NamedTuple):
     quotes: tuple[Quote, ...] = ()
     identity: str = ""
     members: tuple[Finding, ...] = ()
+    reaction: str = ""
+
+    def __hash__(self) -> int:
+        return hash((self.rule, self.path))  # not of the members, of which there may be thousands
 
     @property
     def message(self) -> str:
@@ -184,9 +191,7 @@ class Finding(NamedTuple):
         """The platforms of `refused_by` in words: `refused by Korifi`, `crashes Korifi`; empty without any."""
         from osbctl.platforms import format_platforms  # commands without findings load this module, too
 
-        what = "crashes" if self.rule.endswith("-crash") else "refused by"
-        what = "refused as an update by" if self.rule == "build-id-changed" else what
-        return f"{what} {format_platforms(self.refused_by)}" if self.refused_by else ""
+        return f"{self.reaction or 'refused by'} {format_platforms(self.refused_by)}" if self.refused_by else ""
 
     def of_platforms(self, platforms: Collection[Platform]) -> Self:
         """The finding without the names of other platforms that refuse the catalog because of it."""
@@ -250,7 +255,8 @@ class Verdict(NamedTuple):
 class ValidationResult(NamedTuple):
     """Result of validating one source: findings in document order, a verdict for each platform.
 
-    `left_out` is the number of findings that were not selected, or are ignored. `data` is the catalog, None if it could
+    `left_out` is the number of findings that were not selected, are ignored or known; those of one cause count as one.
+    `data` is the catalog, None if it could
     not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
     `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints of the options that were found,
     `user_rules` the rules of the user.

@@ -10,7 +10,7 @@ from osbctl.fields import LATEST, field_type, known_fields, version_introduced
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.verdict import VerdictKind, judge_all
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.run_rules import run_rules
+from osbctl.validation.pipeline import run_rules
 
 VALUES: dict[str, Any] = {"string": "x", "boolean": True, "integer": 5, "array": ["x"], "object": {"id": "x"}}
 PLAN = {"id": "p", "name": "plan", "description": "d"}

@@ -41,7 +41,7 @@ def find_new_refusals(
     Those below a value of a wrong type join the refusal of that value.
     """
     found: dict[JsonPath, Change] = {}
-    wrong_types = {each.path for reasons in new_refusals.values() for each in reasons if each.rule.endswith("-type")}
+    wrong_types = {each.path for reasons in new_refusals.values() for each in reasons if each.is_wrong_type}
     old_catalog, old_objects, new_objects = Catalog.of(old), _objects_by_path(old), _objects_by_path(new)
     for platform, refusals in new_refusals.items():
         reasons = old_refusals.get(platform, ())

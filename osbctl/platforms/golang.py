@@ -72,7 +72,10 @@ def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, lab
     struct = decoder.decode_struct(data, shape, ())
     text = f"{label} cannot read the catalog: this must be"
     if decoder.misfits:
-        wrong = (Refusal(f"{platform}-type", path, f"{text} {expected}") for path, expected in decoder.misfits)
+        wrong = (
+            Refusal(f"{platform}-type", path, f"{text} {expected}", is_wrong_type=True)
+            for path, expected in decoder.misfits
+        )
         return struct, Outcome(VerdictKind.REFUSES, limit_refusals(wrong))
     if decoder.unclear:
         doubts = (

@@ -28,13 +28,16 @@ class VerdictKind(StrEnum):
 class Refusal(NamedTuple):
     """One reason of a platform to refuse a catalog: rule id, path, message and hint.
 
-    `sentence` is the platform's own line without indentation if its words are known, else ours.
+    `sentence` is the platform's own line without indentation if its words are known, else ours. `crashes`: the platform
+    crashes on it. `is_wrong_type`: the value there has a type that the platform cannot read.
     """
 
     rule: str
     path: JsonPath
     sentence: Sentence
     hint: Sentence = ""
+    crashes: bool = False
+    is_wrong_type: bool = False
 
     @property
     def message(self) -> str:

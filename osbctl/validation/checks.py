@@ -82,7 +82,7 @@ KnownObject: TypeAlias = tuple[dict[str, Any], JsonPath, str]
 class CatalogNode(Node):
     """The catalog, with the API version to check against, and its objects by kind, cached for all rules.
 
-    `spoken_version` is the oldest one that the chosen platforms speak.
+    `spoken_version` is the oldest one that the chosen platforms speak, `syntax` that of the source, as in `Document`.
     """
 
     def __init__(
@@ -90,10 +90,12 @@ class CatalogNode(Node):
         value: dict[str, Any],
         api_version: ApiVersion = DEFAULT_API_VERSION,
         spoken_version: ApiVersion | None = None,
+        syntax: str = "",
     ) -> None:
         super().__init__(value)
         self.api_version = api_version
         self.spoken_version = spoken_version or api_version
+        self.syntax = syntax
 
     @cached_property
     def plans_by_service(self) -> list[tuple[Node, list[Node]]]:

@@ -19,8 +19,7 @@ from osbctl.validation.grouping import (
     drop_known_findings,
     identify_findings,
 )
-from osbctl.validation.ignore_comments import drop_ignored_findings, find_comments
-from osbctl.validation.options import ValidationOptions, select_findings
+from osbctl.validation.options import ValidationOptions, drop_ignored_findings, find_comments, select_findings
 
 _RULES = {
     Identity.SERVICE_ID: "shared-id",

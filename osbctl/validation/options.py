@@ -1,13 +1,22 @@
-"""Options of a validation, and selection of its findings."""
+"""Options of a validation, and the findings that they and comments of the source leave out.
 
-from collections.abc import Iterable, Mapping
+A comment in YAML ignores findings: `# osbctl: ignore[rule] reason`. At the end of a line it applies to that line; on a
+line of its own, to the entry or item that begins on the next line.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from osbctl.catalog import service_and_plan_names
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform, chosen_or_all
-from osbctl.rule import Rule
+from osbctl.rule import RULES, Category, Rule, matching_rules
+from osbctl.sources.document import Document, Span
+from osbctl.text import did_you_mean
 
 MAX_FINDINGS = 1_000
 """Maximum number of schema errors, and of schema warnings, reported per document."""
@@ -52,6 +61,10 @@ class ValidationOptions(NamedTuple):
         """The platforms whose decisions are reported, in order: the chosen ones, or all."""
         return chosen_or_all(self.platforms)
 
+    def selects(self, rule: str) -> bool:
+        """Return whether findings of the rule are selected; they may still be ignored."""
+        return self.select is None or rule in self.select
+
 
 def select_findings(findings: Iterable[Finding], data: dict[str, Any], options: ValidationOptions) -> list[Finding]:
     """The findings on the catalog `data` that are selected and not ignored."""
@@ -63,5 +76,118 @@ def select_findings(findings: Iterable[Finding], data: dict[str, Any], options: 
         at_rule = (entry for entry in entries if entry.rule == finding.rule)
         return any(entry.service in (None, service) and entry.plan in (None, plan) for entry in at_rule)
 
-    selected = (finding for finding in findings if options.select is None or finding.rule in options.select)
+    selected = (finding for finding in findings if options.selects(finding.rule))
     return [finding for finding in selected if finding.rule not in ignored or not is_ignored(finding)]
+
+
+_COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*osbctl:[ \t]*ignore\b(?:\[([^\]\n]*)\])?", re.MULTILINE)
+
+
+class Comment(NamedTuple):
+    """One word of a comment, its rules, and the lines that it applies to."""
+
+    word: str
+    rules: frozenset[str]
+    place: Location
+    lines: range
+
+
+def drop_ignored_findings(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
+    """The findings that no comment of the document ignores."""
+    of_lines: dict[tuple[str, range], set[str]] = {}  # many comments may stand above one entry
+    for comment in comments:
+        of_lines.setdefault((comment.place.source, comment.lines), set()).update(comment.rules)
+    ignored: dict[tuple[str, int], list[set[str]]] = {}
+    for (source, lines), rules in of_lines.items():
+        for line in lines:
+            ignored.setdefault((source, line), []).append(rules)
+    if not ignored:
+        return findings
+    locations = document.locate({finding.path for finding in findings if not finding.location})
+    kept = []
+    for finding in findings:
+        location = finding.location or locations[finding.path]
+        if not any(finding.rule in rules for rules in ignored.get((location.source, location.line), ())):
+            kept.append(finding)
+    return kept
+
+
+def check_comments(comments: Iterable[Comment], user_rules: Mapping[str, Rule]) -> Iterator[Finding]:
+    """A finding for each comment that names no rule, or one that does not exist."""
+    for comment in comments:
+        if not comment.word:
+            message, hint = "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]"
+            yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
+        elif not comment.rules:
+            message = f"there is no rule {comment.word!r} to ignore"
+            hint = did_you_mean(comment.word, (*RULES, *user_rules, *Category)) or "remove the comment"
+            yield Finding("ignore-unknown", Severity.WARNING, message, (), comment.place, hint)
+
+
+def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Comment]:
+    """The comments of all files, including those around a catalog that is a part of a file.
+
+    They name rules of osbctl, or of the user.
+    """
+    files = (file for file in document.parts or (document,) if file.syntax == "yaml" and "osbctl:" in file.text)
+    return [comment for file in files for comment in _find_comments_in_file(file, user_rules)]
+
+
+def _find_comments_in_file(file: Document, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
+    from osbctl.sources.text_lines import LINE_END, Lines
+    from osbctl.validation.checks import load_all
+
+    positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
+    entry_below = _find_entries(LINE_END.split(file.text))
+    for match in _match_comments(file.text, file.source_map().spans().values()):
+        location = positions.at(match.start())
+        is_own_line = not location.excerpt[: location.column - 1].strip()
+        line = location.line
+        applies_to = entry_below(line) if is_own_line else range(line, line + 1)
+        for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
+            yield Comment(word, matching_rules(word, rules), location, applies_to)
+
+
+def _match_comments(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
+    """Comments outside of quoted and block texts; in plain texts no `#` follows a blank."""
+    texts = sorted((span.start, span.end) for span in spans if span.style)
+    for match in _COMMENT.finditer(text):
+        before = bisect_right(texts, (match.start(), len(text))) - 1
+        if before < 0 or match.start() >= texts[before][1]:
+            yield match
+
+
+def _find_entries(lines: list[str]) -> Callable[[int], range]:
+    """A function that returns the lines of the entry or item that begins below a line, which is a comment.
+
+    These are its first line and those indented further; each line is looked at once for each entry that it is in.
+    """
+    content = [n for n, line in enumerate(lines, 1) if line.strip() and line.strip()[0] != "#"]
+
+    @cache
+    def find_entry(position: int) -> range:
+        first = content[position]
+        indent, is_item = _indent(lines[first - 1]), _begins_item(lines[first - 1])
+        for following in range(position + 1, len(content)):
+            n = content[following]
+            line = lines[n - 1]
+            # The items of a list may stand in the column of its key.
+            below = _indent(line) > indent or (_indent(line) == indent and not is_item and _begins_item(line))
+            if not below:
+                return range(first, n)
+        return range(first, len(lines) + 1)
+
+    def entry_below(line_number: int) -> range:
+        position = bisect_right(content, line_number)
+        return find_entry(position) if position < len(content) else range(0)
+
+    return entry_below
+
+
+def _begins_item(line: str) -> bool:
+    """Return whether an item of a list begins in the line; its first key may stand in the next one."""
+    return f"{line.strip()} ".startswith("- ")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -11,7 +11,7 @@ from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import find_dialect
 from osbctl.text import is_safe_character
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.run_rules import run_rules
+from osbctl.validation.pipeline import run_rules
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 

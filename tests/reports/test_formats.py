@@ -86,7 +86,7 @@ def test_one_finding_in_each_text_format(format: Format) -> None:
 
 @pytest.mark.parametrize("format", EXPECTED)
 def test_a_crash_is_not_called_a_refusal(format: Format) -> None:
-    crash = FINDING._replace(rule="cloudfoundry-crash", quotes=())
+    crash = FINDING._replace(rule="cloudfoundry-crash", reaction="crashes", quotes=())
     findings = render(report(crash), format).partition("SAP Service Manager")[0]
     assert re.search("crashes Cloud Foundry", findings, re.IGNORECASE)
     assert "refused by" not in findings.lower()

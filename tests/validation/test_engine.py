@@ -17,7 +17,7 @@ from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.sources.parse import parse_document
 from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.run_rules import run_rules
+from osbctl.validation.pipeline import run_rules
 from osbctl.validation.schema_errors import explain_schema_errors
 from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
 

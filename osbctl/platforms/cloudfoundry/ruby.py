@@ -136,10 +136,12 @@ class Errors:
         self.nested: list[Errors] = []
         self.number = 0
 
-    def add(self, rule: str, path: JsonPath, sentence: Sentence, hint: Sentence = "") -> None:
+    def add(
+        self, rule: str, path: JsonPath, sentence: Sentence, hint: Sentence = "", *, is_wrong_type: bool = False
+    ) -> None:
         """Add a reason, in the platform's words."""
         if len(self.own) <= MAX_REFUSALS:
-            self.own.append(Refusal(rule, path, sentence, hint))
+            self.own.append(Refusal(rule, path, sentence, hint, is_wrong_type=is_wrong_type))
 
     def nest(self, errors: "Errors") -> None:
         """Add the errors of an object inside this one, if it has any."""

@@ -59,11 +59,9 @@ class SchemaChecks:
     ) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
         schema = _read_hash(operation, path, keys, errors)
-        for rule, inner_path, sentence, hint in (
-            self._find_refusals(schema, (*path, *keys)) if schema is not None else ()
-        ):
-            whole = Message("Schema {} is not valid. {}", ".".join(keys), sentence)
-            errors.add(rule, (*path, *keys, *inner_path), whole, hint)
+        for refusal in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
+            whole = Message("Schema {} is not valid. {}", ".".join(keys), refusal.sentence)
+            errors.add(refusal.rule, (*path, *keys, *refusal.path), whole, refusal.hint)
 
     def _find_refusals(self, schema: dict[str, Any], path: JsonPath) -> tuple[Refusal, ...]:
         """A refusal for each fault of the schema at `path`, with its location inside of it."""
@@ -114,11 +112,8 @@ def _read_hash(parent: dict[str, Any], path: JsonPath, keys: tuple[str, ...], er
         return value
     if value is not None and value is not False:
         shown = Value(value, (*path, *keys), inspect)
-        errors.add(
-            "cloudfoundry-type",
-            shown.path,
-            Message("Schemas {} must be a hash, but has value {}", ".".join(keys), shown),
-        )
+        sentence = Message("Schemas {} must be a hash, but has value {}", ".".join(keys), shown)
+        errors.add("cloudfoundry-type", shown.path, sentence, is_wrong_type=True)
     return None
 
 

@@ -29,15 +29,15 @@ _LONGEST_DESCRIPTION = 10_000
 
 
 class FieldProblem(NamedTuple):
-    """Problem of a value: the broken rule, and the rest of the sentence; after it the value if `quotes_value`."""
+    """Problem of a value: the broken rule, and the rest of the sentence; after it the value if `is_wrong_type`."""
 
     rule: str
     words: str
-    quotes_value: bool = False
+    is_wrong_type: bool = False
 
     def sentence(self, label: str, value: Any, path: JsonPath) -> Sentence:
         """The platform's line about the value at `path`, which it calls `label`."""
-        if not self.quotes_value:
+        if not self.is_wrong_type:
             return f"{label} {self.words}"
         return Message("{} {}, but has value {}", label, self.words, Value(value, path, inspect))
 
@@ -58,12 +58,18 @@ class FieldRow(NamedTuple):
     inside: "tuple[FieldRow, ...]" = ()
 
 
+def _add_problem(errors: Errors, problem: FieldProblem, path: JsonPath, label: str, value: Any) -> None:
+    """Add the problem of the `value` at `path`, which messages call `label`."""
+    sentence = problem.sentence(label, value, path)
+    errors.add(problem.rule, path, sentence, is_wrong_type=problem.is_wrong_type)
+
+
 def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: JsonPath, errors: Errors) -> None:
     """Check the fields of an object. A String in its place answers a lookup with what it contains."""
     for key, label, check, inside in rows:
         field = get_item(value, key)
         if problem := check(field):
-            errors.add(problem.rule, (*path, key), problem.sentence(label, field, (*path, key)))
+            _add_problem(errors, problem, (*path, key), label, field)
         if inside and isinstance(field, dict):
             check_fields(inside, field, (*path, key), errors)
 
@@ -83,7 +89,7 @@ def _make_type_check(expected: str, fits: Callable[[Any], bool], *, required: bo
 
 def type_problem(expected: str) -> FieldProblem:
     """The problem of a value that is not an `expected` one, which is a phrase: `a string`."""
-    return FieldProblem("cloudfoundry-type", f"must be {expected}", quotes_value=True)
+    return FieldProblem("cloudfoundry-type", f"must be {expected}", is_wrong_type=True)
 
 
 _required_text = _make_type_check("a string", lambda value: isinstance(value, str), required=True)
@@ -256,7 +262,7 @@ def judge(data: dict[str, Any]) -> Outcome:
             errors.add("cloudfoundry-no-service", ("services",), text, "add a service offering")
         check_unique_identities(errors, services)
     except RubyCrash as crash:
-        refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}")
+        refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}", crashes=True)
         return Outcome(VerdictKind.CRASHES, (refusal,))
     if not errors:
         unstored = limit_refusals(_storage_refusals(services))
@@ -296,13 +302,12 @@ def _judge_service(service: dict[str, Any], path: JsonPath, schema_checks: Schem
     check_fields(SERVICE_ROWS, service, path, errors)
     tags, requires = service.get("tags", []), service.get("requires", [])
     if problem := check_strings(tags):
-        errors.add(problem.rule, (*path, "tags"), problem.sentence("Service tags", tags, (*path, "tags")))
+        _add_problem(errors, problem, (*path, "tags"), "Service tags", tags)
     elif sum(map(len, tags)) > _LONGEST_TAGS:
         template = f"Tags for the service {{}} must be {_LONGEST_TAGS} characters or less."
         errors.add("cloudfoundry-tags", (*path, "tags"), Message(template, _name(service.get("name"), path)))
     if problem := check_strings(requires):
-        sentence = problem.sentence('Service "requires" field', requires, (*path, "requires"))
-        errors.add(problem.rule, (*path, "requires"), sentence)
+        _add_problem(errors, problem, (*path, "requires"), 'Service "requires" field', requires)
     check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
     for index, item in enumerate(requires if isinstance(requires, list) else ()):
         if to_s(item) not in _REQUIRES:
@@ -322,7 +327,7 @@ def _check_plans(service: dict[str, Any], path: JsonPath, errors: Errors, schema
     misplaced = next((index for index, plan in enumerate(plans) if not isinstance(plan, dict)), None)
     if misplaced is not None:
         sentence = type_problem("an array of hashes").sentence("Service plans list", plans, plans_path)
-        errors.add("cloudfoundry-type", (*plans_path, misplaced), sentence)
+        errors.add("cloudfoundry-type", (*plans_path, misplaced), sentence, is_wrong_type=True)
         return
     for index, plan in enumerate(plans):
         errors.nest(_judge_plan(plan, (*plans_path, index), schema_checks))
@@ -348,8 +353,7 @@ def _check_maintenance_info(info: Any, path: JsonPath, errors: Errors) -> None:
     if not isinstance(info, dict):
         if not isinstance(info, str):
             raise RubyCrash(path, "maintenance_info is no object")
-        problem = type_problem("a hash")
-        errors.add(problem.rule, path, problem.sentence("Maintenance info", info, path))
+        _add_problem(errors, type_problem("a hash"), path, "Maintenance info", info)
     check_fields(MAINTENANCE_INFO_ROWS, info, path, errors)
     length = json_length(info)
     if length > _LONGEST_MAINTENANCE_INFO:

@@ -50,7 +50,7 @@ REACTIONS = {
 
 def change_rows(update: Update) -> None:
     """Change the rows of the update as the platform does, up to the service offering at which it panics."""
-    crash_paths = [refusal.path[:2] if refusal.rule == "korifi-crash" else () for refusal in update.refusals]
+    crash_paths = [refusal.path[:2] if refusal.crashes else () for refusal in update.refusals]
     crash_path = min(crash_paths, default=None)
     if crash_path is not None:
         update.add_clash(crash_path, next(iter(update.refusals)).message)

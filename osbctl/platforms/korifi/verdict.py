@@ -50,4 +50,5 @@ def _find_panics(services: list[Struct]) -> Iterator[Refusal]:
         if not isinstance((service["metadata"] or {}).get("documentationUrl", ""), str):
             text = "Korifi's controller crashes on a documentationUrl that is not a string"
             hint = "leave it out, or write a URL"
-            yield Refusal("korifi-crash", (*service.field_path("metadata"), "documentationUrl"), text, hint)
+            path = (*service.field_path("metadata"), "documentationUrl")
+            yield Refusal("korifi-crash", path, text, hint, crashes=True)

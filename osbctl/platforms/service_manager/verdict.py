@@ -56,7 +56,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read
     # It goes through the catalog in order and stops at the first fault.
-    crashes = refusals[0].rule == "service-manager-crash"
+    crashes = refusals[0].crashes
     return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
 
 
@@ -80,7 +80,7 @@ def _service_refusals(service: Struct | None, path: JsonPath) -> Iterator[Refusa
 
 
 def _null_refusal(path: JsonPath, kind: str) -> Refusal:
-    return Refusal("service-manager-crash", path, f"Service Manager crashes on a {kind} that is null")
+    return Refusal("service-manager-crash", path, f"Service Manager crashes on a {kind} that is null", crashes=True)
 
 
 def _plan_refusals(plan: Struct, service: Struct) -> Iterator[Refusal]:
@@ -117,7 +117,7 @@ def _type_refusals(struct: Struct, types: dict[str, type]) -> Iterator[Refusal]:
         if struct[key] is not None and not isinstance(struct[key], expected):
             phrase = "an object" if expected is dict else "an array"
             text = f"Service Manager cannot read the catalog: this must be {phrase}"
-            yield Refusal("service-manager-type", struct.field_path(key), text)
+            yield Refusal("service-manager-type", struct.field_path(key), text, is_wrong_type=True)
 
 
 def _storage_refusals(services: list[Struct]) -> Iterator[Refusal]:

@@ -137,7 +137,8 @@ def _changed_id_finding(name: str, old_id: str, path: JsonPath) -> Finding:
     kind = "plan" if "/" in name else "service"
     command = shlex.join(["osbctl", "build", "--accept-id-change", name])
     hint = f"restore the old id, or accept the new one: `{command}`"
-    return _lock_finding("build-id-changed", f"the id of {kind} {name!r} has changed; it was {old_id!r}", path, hint)
+    finding = _lock_finding("build-id-changed", f"the id of {kind} {name!r} has changed; it was {old_id!r}", path, hint)
+    return finding._replace(reaction="refused as an update by")
 
 
 def _lock_finding(rule: str, message: str, path: JsonPath, hint: str) -> Finding:

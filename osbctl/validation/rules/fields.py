@@ -103,10 +103,20 @@ def field_near_miss(catalog: CatalogNode) -> Iterator[Finding]:
     Fix: renames the field, with --unsafe, if its value has the type of the known field, or is a word for a boolean.
     Source: OSB 2.14: unknown fields are allowed and ignored
     """
+    # A broker in Go may read YAML with structs.
+    others = _go_spellings() if catalog.syntax == "yaml" else frozenset[str]()
     for known_object in catalog.known_objects:
         holder, _, kind = known_object
-        fields = known_fields(kind)
-        yield from filter(None, (_near_miss_finding(catalog, known_object, key) for key in holder if key not in fields))
+        unknown = (key for key in holder if key not in known_fields(kind) and key not in others)
+        yield from filter(None, (_near_miss_finding(catalog, known_object, key) for key in unknown))
+
+
+@cache
+def _go_spellings() -> frozenset[str]:
+    """Fields as yaml.v2 reads them into structs of Go without tags: the name of the Go field in lower case."""
+    kinds = ("service", "plan", "dashboard_client", "maintenance_info")
+    fields = [name.replace("_", "") for kind in kinds for name in known_fields(kind) if "_" in name]
+    return frozenset((*fields, "planupdatable"))
 
 
 @cache
