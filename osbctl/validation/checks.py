@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
 from osbctl.findings import Finding, Fix, Group, Severity
-from osbctl.messages import Sentence
+from osbctl.messages import Sentence, Value
 from osbctl.paths import JsonPath
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, Category, Rule
@@ -55,23 +55,22 @@ class Node:
         return [Node(value, path) for value, path in objects_in_list(self.value, key, self.path)]
 
     @property
-    def label(self) -> str:
+    def label(self) -> Value | str:
         """Name of the object in messages, else its location."""
         name = self.text("name")
-        return repr(name) if name else "/" + "/".join(map(str, self.path))
+        return Value(name, (*self.path, "name")) if name else "/" + "/".join(map(str, self.path))
 
     def finding(
         self,
         message: Sentence,
         field: str | int | JsonPath = (),
-        hint: str = "",
+        hint: Sentence = "",
         fixes: tuple[Fix, ...] = (),
-        group_summary: str = "",
+        group: Group | None = None,
         related_path: JsonPath | None = None,
     ) -> Finding:
         """A finding at this object, or at its `field`, a key or a path; the engine sets its rule and severity."""
         path = (*self.path, *(field if isinstance(field, tuple) else (field,)))
-        group = Group(group_summary, (group_summary, hint)) if group_summary else None
         return Finding("", Severity.INFO, message, path, None, hint, fixes, group, related_path)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Identity
@@ -73,8 +74,9 @@ def _shared_identity_finding(
     if rule.category is Category.PLATFORM and not refused_by:
         return None
     severity = Severity.ERROR if options.platforms and refused_by else rule.severity
-    other = f"{duplicate.first_object} at {first}"
-    message = f"the {duplicate.identity} {duplicate.value} of {duplicate.second_object} is also that of {other}"
+    template = "the {} {} of {} is also that of {} at {}"
+    value = Value(duplicate.value, duplicate.second_path, str)
+    message = Message(template, duplicate.identity, value, duplicate.second_object, duplicate.first_object, first)
     hint = describe_reactions(duplicate.identity, options.judged)
     return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=refused_by)
 

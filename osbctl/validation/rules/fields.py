@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from osbctl.fields import BOOLEAN_WORDS, field_type, known_fields, version_introduced
-from osbctl.findings import Finding, Fix, Severity
+from osbctl.findings import Finding, Fix, Group, Severity
+from osbctl.messages import Message, Value
 from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, entries
 from osbctl.placeholders import find_placeholders, holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
@@ -79,16 +80,15 @@ def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str
     if not meant or meant in holder or (kind in _FREE and not fits and not _is_plural_or_case(key, meant)):
         return None
     at, hint = (*path, key), f"rename to {meant}"
-    message = f"unknown field {key!r}: did you mean {meant}?"
-    group_summary = f"fields are named {key!r}: did you mean {meant}?"
+    message = Message("unknown field {}: did you mean {}?", Value(key), meant)
+    summary = Message("fields are named {}: did you mean {}?", Value(key), meant)
     if isinstance(value, str) and holds_placeholder(value):
-        return catalog.finding(message, at, hint, (), group_summary)
+        return catalog.finding(message, at, hint, (), Group(summary, (key, meant)))
     is_other_name = key in _OTHER_NAMES.get(kind, {})  # its value may mean something else
     becomes_fit = fits or (wanted_type == "boolean" and str(value).lower() in BOOLEAN_WORDS)
     fixes = (Fix("rename", at, meant),) if becomes_fit and not is_other_name else ()
-    return catalog.finding(
-        message, at, hint if fits else f"{hint}, and make it {_with_article(wanted_type)}", fixes, group_summary
-    )
+    hint = hint if fits else f"{hint}, and make it {_with_article(wanted_type)}"
+    return catalog.finding(message, at, hint, fixes, Group(summary, (key, meant, fits or wanted_type)))
 
 
 @check_catalog(Rule("field-near-miss", Severity.WARNING, Category.ADVICE))
@@ -140,9 +140,10 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
     for holder, path, kind in catalog.known_objects:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
-            came = f"came with API version {version_introduced(kind, key)}; platforms that speak {version} ignore"
-            hint = f"check with --api-version {version_introduced(kind, key)} if your platforms speak it"
-            yield catalog.finding(f"{key} {came} it", (*path, key), hint, group_summary=f"fields {came} them")
+            since = version_introduced(kind, key)
+            came = f"came with API version {since}; platforms that speak {version} ignore"
+            hint = f"check with --api-version {since} if your platforms speak it"
+            yield catalog.finding(f"{key} {came} it", (*path, key), hint, group=Group(f"fields {came} them", since))
 
 
 @check_catalog(Rule("maintenance-version", Severity.ERROR, Category.SPEC))
@@ -160,7 +161,8 @@ def maintenance_version(catalog: CatalogNode) -> Iterator[Finding]:
         info = plan.get("maintenance_info")
         version = info.get("version") if isinstance(info, dict) else None
         if version and isinstance(version, str) and not pattern.fullmatch(version):
-            message = f"{version[:60]!r} is not a Semantic Version"
+            shown = Value(version, (*plan.path, "maintenance_info", "version"), limit=60)
+            message = Message("{} is not a Semantic Version", shown)
             yield plan.finding(message, ("maintenance_info", "version"), "write it as MAJOR.MINOR.PATCH")
 
 
@@ -188,19 +190,20 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
                 wanted_type = field_type(kind, key)
                 fits = _fits_type(node.value[key], wanted_type)
                 hint = "move it there" + ("" if fits else f", and make it {_with_article(wanted_type)}")
-                group_summary = f"{own_kind}s have {key!r}, which belongs {where}"
-                message = f"{key!r} of {node.label} belongs {where}"
-                yield node.finding(message, key, hint, group_summary=group_summary)
+                group = Group(f"{own_kind}s have {key!r}, which belongs {where}", (own_kind, key, fits or wanted_type))
+                message = Message("{!r} of {} belongs {}", key, node.label, where)
+                yield node.finding(message, key, hint, group=group)
     yield from _useless_metadata(catalog)
     for holder, path, kind in catalog.known_objects:
         for key, where in _LEVELS.get(kind, {}).items():
             if key in holder:
-                group_summary = f"fields of {path[-1]} belong {where}"
-                message = f"{key!r} of {path[-1]} belongs {where}"
+                group = Group(f"fields of {path[-1]} belong {where}", (path[-1], where))
+                holder_name: Value | str = str(path[-1])
                 if kind in ("service", "plan"):
-                    group_summary = f"{kind}s have {key!r}, which belongs {where}"
-                    message = f"{key!r} of {Node(holder, path).label} belongs {where}"
-                yield catalog.finding(message, (*path, key), "move it there", group_summary=group_summary)
+                    group = Group(f"{kind}s have {key!r}, which belongs {where}", (kind, key))
+                    holder_name = Node(holder, path).label
+                message = Message("{!r} of {} belongs {}", key, holder_name, where)
+                yield catalog.finding(message, (*path, key), "move it there", group=group)
 
 
 def _useless_metadata(catalog: CatalogNode) -> Iterator[Finding]:
@@ -210,9 +213,9 @@ def _useless_metadata(catalog: CatalogNode) -> Iterator[Finding]:
         for key in filter(_USELESS_IN_METADATA.__contains__, metadata):
             if key not in node:
                 where = f"beside the metadata of the {kind}" if key in known_fields(kind) else f"to the {other}"
-                message = f"{key!r} in the metadata of {node.label} does nothing: it belongs {where}"
-                group_summary = f"{kind}s have {key!r} in their metadata, where it does nothing"
-                yield node.finding(message, ("metadata", key), "move it there", group_summary=group_summary)
+                message = Message("{!r} in the metadata of {} does nothing: it belongs {}", key, node.label, where)
+                group = Group(f"{kind}s have {key!r} in their metadata, where it does nothing", ("metadata", kind, key))
+                yield node.finding(message, ("metadata", key), "move it there", group=group)
 
 
 @check_catalog(Rule("cloudfoundry-feature", Severity.INFO, Category.PLATFORM, only_for=Platform.CLOUD_FOUNDRY))
@@ -231,7 +234,8 @@ def cloudfoundry_feature(catalog: CatalogNode) -> Iterator[Finding]:
         for index, needed in enumerate(requires if isinstance(requires, list) else ()):
             flags = {"route_forwarding": "route_services_enabled", "volume_mount": "volume_services_enabled"}
             if flag := flags.get(str(needed)):
-                message = f"{service.label} requires {needed}: Cloud Foundry takes the catalog only with {flag}"
+                template = "{} requires {}: Cloud Foundry takes the catalog only with {}"
+                message = Message(template, service.label, needed, flag)
                 yield service.finding(message, ("requires", index), "ask its operator")
 
 
@@ -272,7 +276,7 @@ def placeholder_unresolved(catalog: Node) -> Iterator[Finding]:
         and what people write for people: <name>, REPLACE_WITH_NAME
     """
     for path, placeholder in find_placeholders(catalog.value).items():
-        shown = placeholder if len(placeholder) <= 40 else placeholder[:39] + "…"
-        group_summary = f"values hold {shown!r}, which was not replaced"
+        shown = Value(placeholder if len(placeholder) <= 40 else placeholder[:39] + "…")
+        group = Group(Message("values hold {}, which was not replaced", shown), placeholder)
         hint = "render the template, or write the value"
-        yield catalog.finding(f"{shown!r} was not replaced", path, hint, group_summary=group_summary)
+        yield catalog.finding(Message("{} was not replaced", shown), path, hint, group=group)

@@ -6,11 +6,12 @@ from typing import Any
 
 from osbctl.catalog import has_price, objects_in_list, parse_date
 from osbctl.fields import CONVENTIONS
-from osbctl.findings import Finding, Severity
+from osbctl.findings import Finding, Group, Severity
+from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
-from osbctl.redaction import is_secret_name, redact_text
+from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, Rule
 from osbctl.text import LIST_HINT
 from osbctl.validation.checks import CatalogNode, Node, check_catalog, is_numbered
@@ -34,7 +35,9 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     for plan, cost, path in _plan_costs(catalog):
         for key in ("amount", "unit"):
             if not cost.get(key):
-                yield plan.finding(f"a cost of plan {plan.label} has no {key}", (*path, key), "write amount and unit")
+                yield plan.finding(
+                    Message("a cost of plan {} has no {}", plan.label, key), (*path, key), "write amount and unit"
+                )
 
 
 def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], JsonPath]]:
@@ -62,8 +65,9 @@ def cost_of_free_plan(catalog: CatalogNode) -> Iterator[Finding]:
         free = plan.get("free")
         if free in (None, True) and has_price(plan.child("metadata").value):
             state = "free" if free else "free by default"
-            message, summary = f"plan {plan.label} is {state}, but has a price", f"plans are {state}, but have a price"
-            yield plan.finding(message, "free", "set `free: false`, or remove the costs", group_summary=summary)
+            message = Message("plan {} is {}, but has a price", plan.label, state)
+            group = Group(f"plans are {state}, but have a price", state)
+            yield plan.finding(message, "free", "set `free: false`, or remove the costs", group=group)
 
 
 @check_catalog(Rule("cost-amount", Severity.WARNING, Category.ADVICE))
@@ -84,7 +88,9 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
             seen_currencies.add(currency.casefold())
             if fault:
                 amount_path = (*path, "amount", currency)
-                yield plan.finding(f"a cost of plan {plan.label} {fault}", amount_path, "correct the amount")
+                yield plan.finding(
+                    Message("a cost of plan {} {}", plan.label, fault), amount_path, "correct the amount"
+                )
 
 
 def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:
@@ -111,11 +117,11 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
         metadata = plan.child("metadata")
         for key in ("supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"):
             if key in metadata and not isinstance(metadata.get(key), list):
-                text = f"Service Manager ignores {key} of plan {plan.label}, and offers it everywhere"
-                yield metadata.finding(text, key, "make it a list")
+                message = Message("Service Manager ignores {} of plan {}, and offers it everywhere", key, plan.label)
+                yield metadata.finding(message, key, "make it a list")
         if not isinstance(metadata.get("supportsInstanceSharing"), bool | None):
-            text = f"Service Manager does not share plan {plan.label}"
-            yield metadata.finding(text, "supportsInstanceSharing", "write true without quotes")
+            message = Message("Service Manager does not share plan {}", plan.label)
+            yield metadata.finding(message, "supportsInstanceSharing", "write true without quotes")
 
 
 @check_catalog(Rule("url-not-https", Severity.WARNING, Category.ADVICE))
@@ -132,8 +138,8 @@ def url_not_https(catalog: CatalogNode) -> Iterator[Finding]:
     for service, path, url in _service_urls(catalog):
         is_local_dashboard = path[-1] == "redirect_uri" and _LOOPBACK.match(url)
         if url.lower().startswith("http://") and not is_local_dashboard:
-            message = f"{path[-1]} of {service.label} is not https"
-            yield service.finding(message, path, "use https", group_summary="links and images are not https")
+            message = Message("{} of {} is not https", path[-1], service.label)
+            yield service.finding(message, path, "use https", group=Group("links and images are not https"))
 
 
 @check_catalog(Rule("url-invalid", Severity.WARNING, Category.ADVICE))
@@ -149,12 +155,13 @@ def url_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     """
     allowed = {"imageUrl": ("data:",), "redirect_uri": ()}
     for service, path, url in _service_urls(catalog):
+        shown = Value(url, (*service.path, *path), limit=40)
         is_allowed_scheme = url.lower().startswith(allowed.get(path[-1], ("mailto:", "tel:")))
         if path[-1] == "imageUrl" and url.lower().startswith("data:text/"):
-            message = f"imageUrl of {service.label} is {redact_text(url)[:40]!r}, not an image"
+            message = Message("imageUrl of {} is {}, not an image", service.label, shown)
             yield service.finding(message, path, "write the address of an image, or data:image/png;base64,...")
         elif url.strip() and not is_allowed_scheme and not _WEB.match(url):
-            message = f"{path[-1]} of {service.label} is {redact_text(url)[:40]!r}, not an absolute URL"
+            message = Message("{} of {} is {}, not an absolute URL", path[-1], service.label, shown)
             yield service.finding(message, path, "write all of it, from https:// on")
 
 
@@ -182,7 +189,7 @@ def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
     for node, metadata in catalog.objects_with_metadata:
         for key, value in metadata.items():
             if key not in CONVENTIONS and isinstance(value, dict) and "0" in value and is_numbered(value):
-                message = f"{key[:40]!r} of {node.label} is a list written as an object"
+                message = Message("{} of {} is a list written as an object", Value(key, limit=40), node.label)
                 yield node.finding(message, ("metadata", key), LIST_HINT)
 
 
@@ -200,8 +207,8 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
         for key in filter(is_secret_name, metadata):
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
-                message, hint = f"{key!r} looks like a secret", "remove it: all users can read metadata"
-                yield node.finding(message, ("metadata", key), hint)
+                message = Message("{} looks like a secret", Value(key))
+                yield node.finding(message, ("metadata", key), "remove it: all users can read metadata")
 
 
 @check_catalog(Rule("dashboard-secret-literal", Severity.INFO, Category.ADVICE, skips_brokers=True))
@@ -218,8 +225,9 @@ def dashboard_secret_literal(catalog: CatalogNode) -> Iterator[Finding]:
         client = service.child("dashboard_client")
         value = client.text("secret")
         if value and not holds_placeholder(value):
-            message, hint = f"the dashboard secret of {service.label} is written out", "keep it out of the file"
-            yield client.finding(message, "secret", hint, group_summary="dashboard secrets are written out")
+            message = Message("the dashboard secret of {} is written out", service.label)
+            group = Group("dashboard secrets are written out")
+            yield client.finding(message, "secret", "keep it out of the file", group=group)
 
 
 @check_catalog(Rule("sunset-invalid", Severity.WARNING, Category.ADVICE))
@@ -236,8 +244,8 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     for node, metadata in catalog.objects_with_metadata:
         sunset = metadata.get("sunset")
         if sunset is not None and parse_date(sunset) is None:
-            message, hint = f"the sunset of {node.label} is not a date", "write a day such as 2027-03-31"
-            yield node.finding(message, ("metadata", "sunset"), hint)
+            message = Message("the sunset of {} is not a date", node.label)
+            yield node.finding(message, ("metadata", "sunset"), "write a day such as 2027-03-31")
         elif sunset is not None and metadata.get("state") != "deprecated":
-            message, hint = f"{node.label} has a sunset, but is not deprecated", "add state: deprecated"
-            yield node.finding(message, ("metadata", "sunset"), hint)
+            message = Message("{} has a sunset, but is not deprecated", node.label)
+            yield node.finding(message, ("metadata", "sunset"), "add state: deprecated")

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
 from osbctl.catalog import has_price, service_and_plan_names
-from osbctl.findings import Finding, Fix, Severity
+from osbctl.findings import Finding, Fix, Group, Severity
+from osbctl.messages import Message, Value
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.rule import Category, Rule
@@ -35,7 +36,7 @@ def text_blank(catalog: CatalogNode) -> Iterator[Finding]:
     for key in ("id", "name", "description"):
         for node, value in catalog.nonempty_texts(key):
             if value.isspace():
-                yield node.finding(f"{key} of {node.label} is blank", key, "write what users should read")
+                yield node.finding(Message("{} of {} is blank", key, node.label), key, "write what users should read")
 
 
 @check_catalog(Rule("name-characters", Severity.INFO, Category.SPEC, in_build=True))
@@ -57,11 +58,10 @@ def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
     for node, name in _checkable_names(catalog):
         wrong = name.lstrip(allowed)[:1]
         if wrong and not name.lstrip(_TYPED):
-            message = f"the name {node.label} has {wrong!r}, which API version {version} forbids"
+            message = Message("the name {} has {!r}, which API version {} forbids", node.label, wrong, version)
             hint = f"use {words}; keep a name that is published"
-            yield node.finding(
-                message, "name", hint, group_summary=f"names have characters that API version {version} forbids"
-            )
+            group = Group(f"names have characters that API version {version} forbids")
+            yield node.finding(message, "name", hint, group=group)
 
 
 @check_catalog(Rule("name-not-cli-friendly", Severity.WARNING, Category.ADVICE))
@@ -77,16 +77,16 @@ def name_not_cli_friendly(catalog: CatalogNode) -> Iterator[Finding]:
         metadata: {displayName: Postgres (EU)}
     Source: OSB 2.15, Service Offering Object: a CLI-friendly name is RECOMMENDED
     """
-    group_summary = "names are awkward on a command line"
+    summary = "names are awkward on a command line"
     for node, name in _checkable_names(catalog):
         wrong = name.lstrip(_TYPED)[:1]
         if name.startswith("-") or not name.strip(".-_"):
-            message = f"programs read the name {node.label} as an option or a folder"
-            yield node.finding(message, "name", "begin it with a letter or a digit", group_summary=group_summary)
+            message = Message("programs read the name {} as an option or a folder", node.label)
+            yield node.finding(message, "name", "begin it with a letter or a digit", group=Group(summary, "option"))
         elif wrong:
-            message = f"the name {node.label} has {wrong!r}, which is awkward on a command line"
+            message = Message("the name {} has {!r}, which is awkward on a command line", node.label, wrong)
             hint = "use letters, digits, dots and hyphens; metadata.displayName may hold the rest"
-            yield node.finding(message, "name", hint, group_summary=group_summary)
+            yield node.finding(message, "name", hint, group=Group(summary))
 
 
 def _checkable_names(catalog: CatalogNode) -> Iterator[tuple[Node, str]]:
@@ -110,9 +110,10 @@ def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
     for node, value, reason in _non_guid_ids(catalog):
         wrong = value.lstrip(_UNRESERVED)[:1]
         if wrong and not reason:
-            message = f"the id of {node.label} has {wrong!r}, which must be encoded in a URL"
+            message = Message("the id of {} has {!r}, which must be encoded in a URL", node.label, wrong)
             hint = "use letters, digits and . _ ~ -; keep an id that is published"
-            yield node.finding(message, "id", hint, group_summary="ids have characters that must be encoded in a URL")
+            group = Group("ids have characters that must be encoded in a URL")
+            yield node.finding(message, "id", hint, group=group)
 
 
 @check_catalog(Rule("id-not-guid", Severity.INFO, Category.ADVICE))
@@ -128,10 +129,9 @@ def id_not_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for node, value, reason in _non_guid_ids(catalog):
         if not reason and not value.lstrip(_UNRESERVED):
-            message = f"the id of {node.label} is not a GUID"
-            yield node.finding(
-                message, "id", "use a GUID, unless the id is published", group_summary="ids are not GUIDs"
-            )
+            message = Message("the id of {} is not a GUID", node.label)
+            hint = "use a GUID, unless the id is published"
+            yield node.finding(message, "id", hint, group=Group("ids are not GUIDs"))
 
 
 @check_catalog(Rule("id-almost-guid", Severity.WARNING, Category.ADVICE))
@@ -147,10 +147,9 @@ def id_almost_guid(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for node, _, reason in _non_guid_ids(catalog):
         if reason:
-            message = f"the id of {node.label} is almost a GUID: {reason}"
-            yield node.finding(
-                message, "id", "correct it, unless the id is published", group_summary="ids are almost GUIDs"
-            )
+            message = Message("the id of {} is almost a GUID: {}", node.label, reason)
+            hint = "correct it, unless the id is published"
+            yield node.finding(message, "id", hint, group=Group("ids are almost GUIDs"))
 
 
 def _non_guid_ids(catalog: CatalogNode) -> Iterator[tuple[Node, str, str]]:
@@ -214,7 +213,7 @@ def bindable_unused(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for service, plans in catalog.plans_by_service:
         if service.get("bindable") is True and plans and all(plan.get("bindable") is False for plan in plans):
-            message = f"{service.label} is bindable, but each of its plans is `bindable: false`"
+            message = Message("{} is bindable, but each of its plans is `bindable: false`", service.label)
             yield service.finding(message, "bindable", "write `bindable: false` here, or leave it out of the plans")
 
 
@@ -247,10 +246,10 @@ def korifi_bindable_implicit(catalog: CatalogNode) -> Iterator[Finding]:
 
 def _implicit_field_finding(plan: Node, key: str, reason: str) -> Finding:
     return plan.finding(
-        f"plan {plan.label} does not set `{key}`, and {reason}",
+        Message("plan {} does not set `{}`, and {}", plan.label, key, reason),
         hint=f"set `{key}: true` or `{key}: false`",
         fixes=(Fix("set", (*plan.path, key), True),),
-        group_summary=f"plans do not set `{key}`, and {reason}",
+        group=Group(f"plans do not set `{key}`, and {reason}"),
     )
 
 
@@ -291,10 +290,10 @@ def id_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for nodes in (catalog.services, catalog.plans):
         for node, first in _find_duplicates(nodes, "id"):
-            message = f"{_kind_and_label(node)} reuses the id of {_kind_and_label(first)}"
-            if nodes is catalog.plans and node.label == first.label and node.path[:2] != first.path[:2]:
+            message = Message("{} {} reuses the id of {} {}", *_kind_and_label(node), *_kind_and_label(first))
+            if nodes is catalog.plans and node.get("name") == first.get("name") and node.path[:2] != first.path[:2]:
                 names = [service_and_plan_names(each.path, catalog.value) for each in (node, first)]
-                message = "plan '{}/{}' reuses the id of plan '{}/{}'".format(*names[0], *names[1])
+                message = Message("plan '{}/{}' reuses the id of plan '{}/{}'", *names[0], *names[1])
             yield node.finding(message, "id", "give it an id of its own", related_path=(*first.path, "id"))
 
 
@@ -318,7 +317,7 @@ def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
     for plan in catalog.plans:
         value = plan.text("id")
         if value and value in taken and not holds_placeholder(value):
-            message = f"{_kind_and_label(plan)} has the id of {_kind_and_label(taken[value])}"
+            message = Message("{} {} has the id of {} {}", *_kind_and_label(plan), *_kind_and_label(taken[value]))
             related_path = (*taken[value].path, "id")
             yield plan.finding(message, "id", "keep it if it is published already", related_path=related_path)
 
@@ -340,7 +339,7 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
     for service, first in _find_duplicates(catalog.services, "name"):
-        message = f"another service offering has the name {service.label}"
+        message = Message("another service offering has the name {}", service.label)
         yield service.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
@@ -363,7 +362,7 @@ def plan_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for service, plans in catalog.plans_by_service:
         for plan, first in _find_duplicates(plans, "name"):
-            message = f"another plan of {service.label} has the name {plan.label}"
+            message = Message("another plan of {} has the name {}", service.label, plan.label)
             yield plan.finding(message, "name", "rename one of them", related_path=(*first.path, "name"))
 
 
@@ -376,5 +375,5 @@ def _find_duplicates(nodes: Iterable[Node], key: str) -> Iterator[tuple[Node, No
             yield node, first
 
 
-def _kind_and_label(node: Node) -> str:
-    return f"{'plan' if node.path[-2] == 'plans' else 'service offering'} {node.label}"
+def _kind_and_label(node: Node) -> tuple[str, Value | str]:
+    return "plan" if node.path[-2] == "plans" else "service offering", node.label

@@ -21,10 +21,9 @@ from osbctl.jsonschemas.dialects import (
     misspelled_schema_key,
 )
 from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
-from osbctl.messages import Message
+from osbctl.messages import Message, Value
 from osbctl.paths import BY_NAME, JSON_TYPES, JsonPath, JsonValue, get_at, resolve_pointer, value_at
 from osbctl.placeholders import holds_placeholder
-from osbctl.redaction import redact_text
 from osbctl.rule import Category, Rule
 from osbctl.text import closest_word, did_you_mean
 from osbctl.validation.checks import ParameterSchema, check_schemas
@@ -78,7 +77,7 @@ def parameters_dialect_unknown(schema: ParameterSchema) -> Iterator[Finding]:
 
         older = find_older_draft(schema.value)
         fixes = (Fix("set", (*schema.path, "$schema"), older.address),) if older.address else ()
-        message = f"{redact_text(dialect)[:80]!r} is not a known draft of JSON Schema"
+        message = Message("{} is not a known draft of JSON Schema", Value(dialect, ("$schema",), limit=80))
         yield schema.finding(message, "$schema", older.hint, fixes)
 
 
@@ -154,7 +153,7 @@ def parameters_keyword(schema: ParameterSchema) -> Iterator[Finding]:
             if meant == "$ref" and not isinstance(value, str):  # the metaschema of draft-04 takes anything
                 continue
             path = (*place.path, key)
-            message = f"unknown keyword {key[:60]!r}: did you mean {meant}?"
+            message = Message("unknown keyword {}: did you mean {}?", Value(key, limit=60), meant)
             # A new name would break a reference that goes through this one.
             is_on_the_way = any(target[: len(path)] == path for target in _ref_targets(schema.value))
             hint = f"rename to {meant}" + (", in the references through it, too" if is_on_the_way else "")
@@ -198,7 +197,7 @@ def parameters_required(schema: ParameterSchema) -> Iterator[Finding]:
         described, required = _local_properties(place.value), place.value.get("required")
         for index, name in enumerate(required if described and isinstance(required, list) else ()):
             if isinstance(name, str) and name not in described:
-                message = f"it requires {name[:60]!r}, which is not among its properties"
+                message = Message("it requires {}, which is not among its properties", Value(name, limit=60))
                 hint = did_you_mean(name, described) or "describe the property, or do not require it"
                 yield schema.finding(message, (*place.path, "required", index), hint)
 
@@ -231,7 +230,7 @@ def parameters_pattern(schema: ParameterSchema) -> Iterator[Finding]:
     for place in subschemas(schema.value):
         regex = place.value.get("pattern")
         if isinstance(regex, str) and not any(sign in regex for sign in _ECMA_ONLY) and (text := _pattern_error(regex)):
-            message = f"{regex[:60]!r} is not a regular expression: {text}"
+            message = Message("{} is not a regular expression: {}", Value(regex, limit=60), text)
             hint = "correct it: tools that read the schema fail on it"
             yield schema.finding(message, (*place.path, "pattern"), hint)
 
@@ -294,7 +293,7 @@ def parameters_impossible(schema: ParameterSchema) -> Iterator[Finding]:
                 and isinstance(required, list)
                 and name in required
             ):
-                message = f"{name[:60]!r} is required, and may have at most 0 characters"
+                message = Message("{} is required, and may have at most 0 characters", Value(name, limit=60))
                 yield schema.finding(message, (*place.path, "properties", name, "maxLength"), "correct maxLength")
 
 
@@ -316,7 +315,7 @@ def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
     for place, keyword in references.all:
         reference = place.value[keyword]
         if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
-            message = f"{redact_text(reference)[:80]!r} leads out of the schema"
+            message = Message("{} leads out of the schema", Value(reference, limit=80))
             yield schema.finding(message, (*place.path, keyword), "put the definition into the schema itself")
 
 
@@ -331,7 +330,7 @@ def parameters_reference_missing(schema: ParameterSchema) -> Iterator[Finding]:
     references = References(schema.value)
     for place, keyword in references.all:
         if references.resolve(place, keyword) is MISSING:
-            message = f"{redact_text(place.value[keyword])[:80]!r} leads nowhere"
+            message = Message("{} leads nowhere", Value(place.value[keyword], limit=80))
             yield schema.finding(message, (*place.path, keyword), "add the definition, or correct the reference")
 
 
