@@ -8,9 +8,8 @@ from typing import Any
 
 import jsonschema
 
-from osbctl.commands.params import plan_parameters
+from osbctl.commands.params import params_json, plan_parameters
 from osbctl.platforms.tools import Purpose
-from osbctl.requests.report import params_json
 from osbctl.sources.read import read_source
 from tests.case import each
 from tests.cli.program import osbctl
