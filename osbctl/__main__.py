@@ -91,12 +91,10 @@ def _dispatch_command(arguments: list[str]) -> int:
     without_options = not any(source.startswith("-") and source != "-" for source in sources)
     if command == "validate" and without_options:
         # The most frequent call: without options, Typer need not be loaded, which halves the start.
-        from osbctl.commands.options import find_named_catalogs
-        from osbctl.commands.settings import Request, variables_lookup
-        from osbctl.commands.validate import Display, validate_and_report
+        from osbctl.commands.settings import ValidationSettings
+        from osbctl.commands.validate import validate
 
-        request = Request(sources=tuple(find_named_catalogs(sources)), variables_of=variables_lookup(os.environ))
-        return validate_and_report(request, Display())
+        return validate(ValidationSettings(tuple(sources)))
     from osbctl.commands.app import run_app
 
     return run_app(arguments)

@@ -5,10 +5,10 @@ Only the command of a call is loaded: the help of all is made of the table.
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -18,96 +18,61 @@ from osbctl.commands.options import Argument, CommandGroup
 from osbctl.commands.output import print_error
 from osbctl.errors import UsageError
 
-
-class CommandInfo(NamedTuple):
-    """A command: the module with its function or group of commands, and the first sentence of its help."""
-
-    module: str
-    summary: str
-
-
 GROUPS = {
     "Write": {
-        "init": CommandInfo(
-            "osbctl.commands.scaffold", "Write a source folder to start from: a service, two plans, a parameter schema."
-        ),
-        "new": CommandInfo(
-            "osbctl.commands.scaffold", "Add a service offering or a plan to a source folder, with fresh GUIDs."
-        ),
-        "split": CommandInfo(
-            "osbctl.commands.scaffold", "Split one catalog into a source folder that builds to the same catalog."
-        ),
-        "build": CommandInfo("osbctl.commands.build", "Compose the catalog of a source folder or a brokerpak."),
+        "init": "Write a source folder to start from: a service, two plans, a parameter schema.",
+        "new": "Add a service offering or a plan to a source folder, with fresh GUIDs.",
+        "split": "Split one catalog into a source folder that builds to the same catalog.",
+        "build": "Compose the catalog of a source folder or a brokerpak.",
     },
     "Check": {
-        "validate": CommandInfo(
-            "osbctl.commands.validate",
-            "Check catalogs against the schema, the specification, good practice and each platform.",
-        ),
-        "fix": CommandInfo("osbctl.commands.fix", "Fix catalogs in place."),
-        "diff": CommandInfo(
-            "osbctl.commands.diff",
-            "Compare two catalogs: what a platform would refuse, what would break users, and what is safe.",
-        ),
+        "validate": "Check catalogs against the schema, the specification, good practice and each platform.",
+        "fix": "Fix catalogs in place.",
+        "diff": "Compare two catalogs: what a platform would refuse, what would break users, and what is safe.",
     },
     "Read": {
-        "show": CommandInfo(
-            "osbctl.commands.show", "Show a catalog: one line a plan at a terminal, tab-separated columns in a pipe."
-        ),
-        "params": CommandInfo(
-            "osbctl.commands.params",
-            "Show the parameters of a plan with examples, or check a request and print the commands that send it.",
-        ),
-        "page": CommandInfo(
-            "osbctl.commands.page",
-            "Make a page of what is on offer: one HTML file that needs no server, no network, and no script to be "
-            "read.",
-        ),
+        "show": "Show a catalog: one line a plan at a terminal, tab-separated columns in a pipe.",
+        "params": "Show the parameters of a plan with examples, or check a request and print the "
+        "commands that send it.",
+        "page": "Make a page of what is on offer: one HTML file that needs no server, no network, "
+        "and no script to be read.",
     },
     "Run": {
-        "serve": CommandInfo(
-            "osbctl.commands.serve", "Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT."
-        ),
-        "hash-password": CommandInfo(
-            "osbctl.commands.credentials",
-            "Make a credential record: a username and the salted SHA-512 hash of its password.",
-        ),
-        "verify-password": CommandInfo(
-            "osbctl.commands.credentials", "Check a password against the records of a username, as the broker does."
-        ),
+        "serve": "Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.",
+        "hash-password": "Make a credential record: a username and the salted SHA-512 hash of its password.",
+        "verify-password": "Check a password against the records of a username, as the broker does.",
     },
     "Brokers": {
-        "check": CommandInfo(
-            "osbctl.commands.check",
-            "Check a running broker: its answers, its catalog, and which platforms could register it.",
-        ),
-        "fetch": CommandInfo("osbctl.commands.check", "Fetch the catalog of a running broker, as a platform does."),
-        "drift": CommandInfo(
-            "osbctl.commands.drift", "Compare what a platform has stored of a broker with the broker's current catalog."
-        ),
-        "brokers": CommandInfo(
-            "osbctl.commands.brokers", "Register brokers and store their catalogs, as a platform does."
-        ),
+        "check": "Check a running broker: its answers, its catalog, and which platforms could register it.",
+        "fetch": "Fetch the catalog of a running broker, as a platform does.",
+        "drift": "Compare what a platform has stored of a broker with the broker's current catalog.",
+        "brokers": "Register brokers and store their catalogs, as a platform does.",
     },
     "Reference": {
-        "rules": CommandInfo(
-            "osbctl.commands.rules",
-            "List the rules, or explain one: its meaning, its reason, and the platforms that refuse because of it.",
-        ),
-        "schema": CommandInfo(
-            "osbctl.commands.rules", "Print the JSON Schema of a catalog, for editors that complete and check fields."
-        ),
-        "lsp": CommandInfo(
-            "osbctl.editor", "Run the language server: findings, completion, fixes and explanations in your editor."
-        ),
+        "rules": "List the rules, or explain one: its meaning, its reason, and the platforms that "
+        "refuse because of it.",
+        "schema": "Print the JSON Schema of a catalog, for editors that complete and check fields.",
+        "lsp": "Run the language server: findings, completion, fixes and explanations in your editor.",
     },
 }
-"""Commands by their heading in the help."""
+"""The first sentence of the help of each command, by its heading."""
+
+_MODULES = {
+    "init": "commands.scaffold",
+    "new": "commands.scaffold",
+    "split": "commands.scaffold",
+    "hash-password": "commands.credentials",
+    "verify-password": "commands.credentials",
+    "fetch": "commands.check",
+    "schema": "commands.rules",
+    "lsp": "editor",
+}
+"""The module of each command that has none of its own name in `osbctl.commands`."""
 
 MEANT = {"lint": "validate", "verify": "validate", "list": "show", "ls": "show", "fmt": "fix", "hash": "hash-password"}
 """Names of commands in other tools, each with the command here."""
 
-COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
 # The base of "no such option", "missing argument" and the like, which typer does not export by name.
 _UsageError: Any = typer.BadParameter.__base__
@@ -158,7 +123,7 @@ class _Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  # the interface of typer
         for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, command.summary) for name, command in commands.items()])
+                formatter.write_dl([*commands.items()])
 
 
 def make_command_group(names: Iterable[str]) -> TyperGroup:
@@ -167,11 +132,11 @@ def make_command_group(names: Iterable[str]) -> TyperGroup:
     Each option of `serve` may come from an environment variable, too.
     """
     app = _make_app(_HELP, cls=_Commands, callback=_root_callback)
-    for name, command in COMMANDS.items():
+    for name, summary in COMMANDS.items():
         if name not in names:
-            app.command(name, help=command.summary)(_root_callback)
+            app.command(name, help=summary)(_root_callback)
             continue
-        loaded = getattr(import_module(command.module), name.replace("-", "_"))
+        loaded = getattr(import_module(f"osbctl.{_MODULES.get(name, f'commands.{name}')}"), name.replace("-", "_"))
         if isinstance(loaded, CommandGroup):
             below = _make_app(loaded.help)
             for word, function in loaded.commands.items():
@@ -202,7 +167,7 @@ def _make_app(
 
 def _with_typer_options(command: Callable[..., int]) -> Callable[..., int]:
     """The command as a function of single options, with the types and defaults from which Typer makes them."""
-    parameters = list(signature(command, eval_str=True).parameters.values())
+    parameters = _parameters_of(command)
 
     def call(**values: Any) -> int:
         return command(**{one.name: _value_of(one, values) for one in parameters})
@@ -213,42 +178,48 @@ def _with_typer_options(command: Callable[..., int]) -> Callable[..., int]:
     return call
 
 
-def _is_group(kind: Any) -> bool:
-    return isinstance(kind, type) and hasattr(kind, "_field_defaults")
-
-
-def _fields_of(group: Any) -> list[Parameter]:
-    """The fields of a named tuple, as parameters."""
-    defaults = group._field_defaults
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name, Parameter.empty), annotation=kind)
-        for name, kind in get_type_hints(group, include_extras=True).items()
-    ]
+def _parameters_of(target: Callable[..., Any]) -> list[Parameter]:
+    """The parameters of a command, or the fields of a named tuple, with their types."""
+    types = get_type_hints(target, include_extras=True)
+    parameters = signature(target).parameters.values()
+    return [one.replace(annotation=types[one.name], kind=Parameter.KEYWORD_ONLY) for one in parameters]
 
 
 def _options_of(parameter: Parameter) -> list[Parameter]:
     """The options that a parameter of a command stands for: itself, or those of its named tuple."""
-    if _is_group(parameter.annotation):
-        return [option for field in _fields_of(parameter.annotation) for option in _options_of(field)]
+    if _is_group(parameter):
+        return [option for field in _parameters_of(parameter.annotation) for option in _options_of(field)]
     return [parameter] if get_origin(parameter.annotation) is Annotated else []
 
 
-def _value_of(parameter: Parameter, values: dict[str, Any]) -> Any:
-    """The value of a parameter of a command, of the `values` of its options."""
-    group = parameter.annotation
-    if not _is_group(group):
-        return values[parameter.name]
-    return group(**{field.name: _value_of(field, values) for field in _fields_of(group) if _options_of(field)})
+def _value_of(parameter: Parameter, values: Mapping[str, Any]) -> Any:
+    """The value of a parameter of a command, from the `values` of its options."""
+    if _is_group(parameter):
+        fields = [field for field in _parameters_of(parameter.annotation) if _options_of(field)]
+        return parameter.annotation(**{field.name: _value_of(field, values) for field in fields})
+    value = values[parameter.name]
+    return tuple(value or ()) if _is_repeatable(parameter) else value
+
+
+def _is_group(parameter: Parameter) -> bool:
+    return hasattr(parameter.annotation, "_fields")
+
+
+def _is_repeatable(option: Parameter) -> bool:
+    return get_origin(get_args(option.annotation)[0]) is tuple
 
 
 def _to_typer(option: Parameter) -> Parameter:
     kind, described = get_args(option.annotation)
-    made = (
-        typer.Argument(**described._asdict())
-        if isinstance(described, Argument)
-        else typer.Option(*described.names, **described.settings)
-    )
-    return option.replace(annotation=Annotated[kind, made], kind=Parameter.KEYWORD_ONLY)
+    if _is_repeatable(option):
+        kind = list[get_args(kind)[0]] | None  # type: ignore[misc]  # mypy takes no types that are made at run time
+        option = option.replace(default=option.default or None)
+    if isinstance(described, Argument):
+        made = typer.Argument(**described._asdict())
+    else:
+        names = described.names or ((f"--{option.name.replace('_', '-')}",) if kind is bool else ())
+        made = typer.Option(*names, **described.settings)
+    return option.replace(annotation=Annotated[kind, made])
 
 
 def _print_version(wanted: bool) -> None:

@@ -59,12 +59,12 @@ if TYPE_CHECKING:
 
 def add(
     name: common.BrokerName,
-    url: Annotated[str, Argument(metavar="URL", help="Base address of the broker.", show_default=False)],
-    platform: Annotated[Platform, Option("--as", help="Platform to act as.")] = DEFAULT_PLATFORM,
+    url: Annotated[str, Argument("URL", "Base address of the broker.")],
+    platform: Annotated[Platform, Option("Platform to act as.", "--as")] = DEFAULT_PLATFORM,
     user: User = None,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
-    api_version: Annotated[common.ApiVersion, Option(help="API version of requests.")] = common.ApiVersion.V2_14,
+    api_version: Annotated[common.ApiVersion, Option("API version of requests.")] = common.ApiVersion.V2_14,
     database: common.Database = None,
     *,
     network: NetworkOptions,
@@ -130,7 +130,7 @@ def list_brokers(
 def show(
     name: common.BrokerName,
     format: common.TextOrJson = "text",  # the option's own name
-    version: Annotated[int, Option(min=-1, max=0, metavar="-1", help="The catalog before the current one.")] = 0,
+    version: Annotated[int, Option("The catalog before the current one.", min=-1, max=0, metavar="-1")] = 0,
     database: common.Database = None,
 ) -> int:
     """Show a registered broker in full, or print its stored catalog for a pipe.
@@ -152,11 +152,11 @@ def show(
 
 
 def refresh(
-    names: Annotated[list[str] | None, Argument(metavar="[NAME...]", help="The brokers.  [default: all]")] = None,
+    names: Annotated[tuple[str, ...], Argument("[NAME...]", "The brokers.  [default: all]")] = (),
     instances: common.Instances = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Print what would happen, and store nothing.")] = False,
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Report only brokers refused or not fetched.")] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="Brokers to contact at once.")] = 8,
+    dry_run: Annotated[bool, Option("Print what would happen, and store nothing.")] = False,
+    quiet: Annotated[bool, Option("Report only brokers refused or not fetched.", "--quiet", "-q")] = False,
+    jobs: Annotated[int, Option("Brokers to contact at once.", "--jobs", "-j", metavar="N", min=1, max=64)] = 8,
     password_stdin: common.BrokerPasswordStdin = False,
     credentials: common.Credentials = None,
     database: common.Database = None,
@@ -177,7 +177,7 @@ def refresh(
     from osbctl.comparison.instances import read_used_plans
 
     with location.open_registry(database) as registry:
-        chosen = resolve_broker_names(registry, names or ())
+        chosen = resolve_broker_names(registry, names)
         used_plans = None if instances is None else read_used_plans(instances)
         print_note(*unknown_plan_notes(registry, used_plans, instances or ""))
         finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=len(chosen) == 1)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from osbctl.commands import options as common
+from osbctl.commands.connection import read_catalog
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import print_note, use_color, write_output
-from osbctl.commands.settings import Request, validation_options
+from osbctl.commands.output import CATALOG, check_output, print_note, use_color, write_output
+from osbctl.commands.settings import ValidationSettings, first_config, validation_options, variables_lookup
 from osbctl.config import Config
 from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
@@ -22,32 +23,31 @@ from osbctl.files import write_file, write_on_success
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
-from osbctl.sources.folder import compose
+from osbctl.sources.folder import LOCK, compose
+from osbctl.sources.folder.brokerpak import is_brokerpak
 from osbctl.sources.folder.lock import Lock
 from osbctl.text import did_you_mean, escape_line, json_text, plural
 from osbctl.validation.pipeline import validate_document
 
 
 def build(
-    folder: Annotated[str, Argument(metavar="FOLDER", help="The source folder or brokerpak.")],
-    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
+    folder: Annotated[str, Argument("FOLDER", "The source folder or brokerpak.")],
+    output: Annotated[str | None, Option("Write the catalog to FILE.", "--output", "-o", metavar="FILE")] = None,
     format: Annotated[
         Literal["json", "yaml"] | None,
-        Option("--format", "-f", help="Syntax of the catalog.  [default: by the extension of FILE]"),
+        Option("Syntax of the catalog.  [default: by the extension of FILE]", "--format", "-f"),
     ] = None,
     overlays: Annotated[
-        list[str] | None, Option("--overlay", metavar="FILE", help="Apply this overlay; repeatable, in order.")
-    ] = None,
-    variables: Annotated[
-        list[str] | None, Option("--set", metavar="NAME=VALUE", help="Value of ${NAME}; repeatable.")
-    ] = None,
+        tuple[str, ...], Option("Apply this overlay; repeatable, in order.", "--overlay", metavar="FILE")
+    ] = (),
+    variables: Annotated[tuple[str, ...], Option("Value of ${NAME}; repeatable.", "--set", metavar="NAME=VALUE")] = (),
     accept: Annotated[
-        list[str] | None,
-        Option("--accept-id-change", metavar="NAME", help="Accept a new id of SERVICE or SERVICE/PLAN; repeatable."),
-    ] = None,
+        tuple[str, ...],
+        Option("Accept a new id of SERVICE or SERVICE/PLAN; repeatable.", "--accept-id-change", metavar="NAME"),
+    ] = (),
     env: common.Env = None,
     config: common.Config = None,
-    check: Annotated[bool, Option("--check", help="Write nothing; print a diff and exit with 1 if outdated.")] = False,
+    check: Annotated[bool, Option("Write nothing; print a diff and exit with 1 if outdated.")] = False,
 ) -> int:
     """Compose the catalog of a source folder or a brokerpak. Nothing is written unless the catalog is valid.
 
@@ -60,13 +60,6 @@ def build(
     osbctl build catalog/ --overlay overlays/production.yaml --set REGION=eu
     osbctl build brokerpak/ --env .envrc -o catalog.json
     """
-    from osbctl.commands.connection import read_catalog
-    from osbctl.commands.output_checks import CATALOG, check_output
-    from osbctl.commands.settings import first_config, variables_lookup
-    from osbctl.sources.folder import LOCK
-    from osbctl.sources.folder.brokerpak import is_brokerpak
-
-    overlays, variables, accept = (given or [] for given in (overlays, variables, accept))
     common.check_options_used([folder], env=env)
     is_pak = is_brokerpak(folder)
     check_output(output, [*overlays, env, config, *([] if is_pak else [folder])], replaces=CATALOG)
@@ -157,7 +150,7 @@ def compose_folder(
 
 def check_composed_catalog(document: Document, config: Config) -> tuple[Finding, ...]:
     """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
-    options = validation_options(Request((document.name,)), config)
+    options = validation_options(ValidationSettings((document.name,)), config)
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)

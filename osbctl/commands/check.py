@@ -6,9 +6,9 @@ from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import print_note, write_output
-from osbctl.commands.settings import Request, effective_fail_on, first_config, validation_options
-from osbctl.commands.validate import Display, FailingSeverity, ReportFormat, write_report
+from osbctl.commands.output import CATALOG, check_output, print_note, write_output
+from osbctl.commands.settings import ValidationSettings, effective_fail_on, first_config, validation_options
+from osbctl.commands.validate import write_report
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Quote, ValidationResult, Verdict
 from osbctl.messages import text_of
@@ -23,16 +23,16 @@ from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import unreadable_result, validate_document
 
 _Broker = Annotated[
-    str, Argument(metavar="BROKER", help="Its base address, that of its catalog, or the name of a registered broker.")
+    str, Argument("BROKER", "Its base address, that of its catalog, or the name of a registered broker.")
 ]
 
 
 def check(
     url: _Broker,
-    platforms: common.CountedPlatforms = None,
-    fail_on: FailingSeverity = None,
-    ignore: common.Ignore = None,
-    format: ReportFormat = None,  # the option's own name
+    platforms: common.CountedPlatforms = (),
+    fail_on: common.FailingSeverity = None,
+    ignore: common.Ignore = (),
+    format: common.ReportFormat = None,
     output: common.Output = None,
     color: common.ColorChoice = "auto",
     config: common.Config = None,
@@ -50,23 +50,23 @@ def check(
     osbctl check data
     osbctl check https://broker.example.com --fail-on warning -f junit -o a.xml
     """
-    from osbctl.commands.output_checks import check_output
-
     check_output(output, (config, *connection.files))
     registered = connection.find_registration(url)
-    request = Request(
-        sources=(),
+    settings = ValidationSettings(
         api_version=ApiVersion(registered.api_version) if registered else connection.api_version,
-        platforms=tuple(platforms or ([registered.platform] if registered else ())),
-        ignore=tuple(ignore or ()),
+        platforms=platforms or ((registered.platform,) if registered else ()),
+        ignore=ignore,
         fail_on=fail_on,
+        format=format,
+        output=output,
+        color=color,
         of_broker=True,
     )
-    settings = first_config((), config)
-    options, severity = validation_options(request, settings), effective_fail_on(request, settings)
-    connection = connection.with_configured_version(settings)
+    configured = first_config((), config)
+    options, severity = validation_options(settings, configured), effective_fail_on(settings, configured)
+    connection = connection.with_configured_version(configured)
     result = check_running_broker(*connection.connect(url, registered), options)
-    code = write_report([result._replace(fail_on=severity)], Display(format, output, color))
+    code = write_report([result._replace(fail_on=severity)], settings)
     if not result.left_out and not any(rule_of(finding).category is Category.WIRE for finding in result.findings):
         print_note("tested and well: status, headers and body of the catalog; right, wrong and missing credentials;")
         print_note("old, unknown and missing API versions; compression; a doubled slash; the form of errors")
@@ -75,7 +75,7 @@ def check(
 
 def fetch(
     url: _Broker,
-    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the catalog to FILE.")] = None,
+    output: Annotated[str | None, Option("Write the catalog to FILE.", "--output", "-o", metavar="FILE")] = None,
     config: common.Config = None,
     *,
     connection: BrokerConnection,
@@ -91,7 +91,6 @@ def fetch(
     osbctl fetch https://broker.example.com --user platform | osbctl validate -
     """
     from osbctl.client.catalog_client import fetch_catalog, not_a_catalog_error, parse_json_body
-    from osbctl.commands.output_checks import CATALOG, check_output
 
     check_output(output, (config, *connection.files), replaces=CATALOG)
     registered = connection.find_registration(url)

@@ -49,7 +49,7 @@ def source_name(source: str) -> str:
     return redact_query(parse_broker_url(source)[0])
 
 
-User = Annotated[str | None, Option("--user", metavar="NAME", help="Username.  [default: that of the URL]")]
+User = Annotated[str | None, Option("Username.  [default: that of the URL]", metavar="NAME")]
 
 
 def _check_timeout(value: float) -> float:
@@ -61,10 +61,10 @@ def _check_timeout(value: float) -> float:
 class NetworkOptions(NamedTuple):
     """Options of connections to brokers."""
 
-    ca_file: Annotated[str | None, Option(metavar="FILE", help="Trusted certificate authorities, PEM.")] = None
-    client_cert: Annotated[str | None, Option(metavar="FILE", help="Client certificate and key, PEM.")] = None
-    insecure: Annotated[bool, Option("--insecure", help="Accept any certificate. For testing only.")] = False
-    timeout: Annotated[float, Option(metavar="N", callback=_check_timeout, help="Seconds for the whole answer.")] = 60.0
+    ca_file: Annotated[str | None, Option("Trusted certificate authorities, PEM.", metavar="FILE")] = None
+    client_cert: Annotated[str | None, Option("Client certificate and key, PEM.", metavar="FILE")] = None
+    insecure: Annotated[bool, Option("Accept any certificate. For testing only.")] = False
+    timeout: Annotated[float, Option("Seconds for the whole answer.", metavar="N", callback=_check_timeout)] = 60.0
 
     @property
     def files(self) -> tuple[str | None, ...]:
@@ -99,11 +99,11 @@ class BrokerConnection(NamedTuple):
     user: User = None
     password_stdin: Annotated[
         bool,
-        Option("--password-stdin", help="Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
+        Option("Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
     ] = False
-    api_version: Annotated[
-        ApiVersion | None, Option(help=f"API version to request.  [default: {DEFAULT_API_VERSION}]")
-    ] = None
+    api_version: Annotated[ApiVersion | None, Option(f"API version to request.  [default: {DEFAULT_API_VERSION}]")] = (
+        None
+    )
     max_bytes: MaxBytes = MAX_BYTES
     database: Database = None
     credentials: Credentials = None

@@ -9,8 +9,7 @@ from typing import Annotated, NoReturn, TextIO
 import typer
 
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import handle_output_error, print_note, write_output
-from osbctl.commands.output_checks import CREDENTIALS, check_output
+from osbctl.commands.output import CREDENTIALS, check_output, handle_output_error, print_note, write_output
 from osbctl.commands.passwords import ask_password, read_password_from_stdin
 from osbctl.credentials import (
     FEW_ROUNDS,
@@ -29,22 +28,22 @@ from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.files import RESTRICTS_ACCESS
 from osbctl.text import plural
 
-_PasswordStdin = Annotated[bool, Option("--password-stdin", help="Read the password from standard input.")]
+_PasswordStdin = Annotated[bool, Option("Read the password from standard input.")]
 
 
 def hash_password(
-    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username of the platform.")],
+    identity: Annotated[str, Argument("IDENTITY", "The username of the platform.")],
     password_stdin: _PasswordStdin = False,
-    generate: Annotated[bool, Option("--generate", help="Generate a password of 192 bits, and print it once.")] = False,
-    include_password: Annotated[bool, Option("--include-password", help="Add the password in clear text.")] = False,
-    rounds: Annotated[int | None, Option(metavar="N", help="Rounds of SHA-512.  [default: the library's]")] = None,
-    label: Annotated[str | None, Option(metavar="LABEL", help="Its name in the broker's log; no secret.")] = None,
-    expires: Annotated[str | None, Option(metavar="TIME", help="Expiry: 2027-01-31T00:00:00Z (RFC 3339).")] = None,
+    generate: Annotated[bool, Option("Generate a password of 192 bits, and print it once.")] = False,
+    include_password: Annotated[bool, Option("Add the password in clear text.")] = False,
+    rounds: Annotated[int | None, Option("Rounds of SHA-512.  [default: the library's]", metavar="N")] = None,
+    label: Annotated[str | None, Option("Its name in the broker's log; no secret.", metavar="LABEL")] = None,
+    expires: Annotated[str | None, Option("Expiry: 2027-01-31T00:00:00Z (RFC 3339).", metavar="TIME")] = None,
     output: Annotated[
-        Path | None, Option("-o", "--output", metavar="FILE", help="Write the record to a new FILE of mode 0600.")
+        Path | None, Option("Write the record to a new FILE of mode 0600.", "-o", "--output", metavar="FILE")
     ] = None,
-    append: Annotated[Path | None, Option(metavar="FILE", help="Add the record to FILE, made if missing.")] = None,
-    force: Annotated[bool, Option("--force", help="With -o: replace the records in FILE.")] = False,
+    append: Annotated[Path | None, Option("Add the record to FILE, made if missing.", metavar="FILE")] = None,
+    force: Annotated[bool, Option("With -o: replace the records in FILE.")] = False,
 ) -> None:
     """Make a credential record: a username and the salted SHA-512 hash of its password.
 
@@ -95,7 +94,7 @@ def _check_output_options(output: Path | None, append: Path | None, force: bool)
         raise UsageError("-o and --append cannot be combined")
     if force and not output:
         raise UsageError("--force is for -o")
-    check_output(output, (), replaces=CREDENTIALS)
+    check_output(str(output) if output else None, (), replaces=CREDENTIALS)
     if output and output.is_file() and output.stat().st_size and not force:
         advice = "--append FILE adds to it, --force replaces it; a running broker loads either within seconds"
         raise SourceError(f"{output} is there already", advice)
@@ -147,8 +146,8 @@ def _warn_of_few_rounds(record: CredentialRecord) -> None:
 
 
 def verify_password(
-    file: Annotated[Path, Argument(metavar="FILE", help="A credentials file: one record, a list, or htpasswd.")],
-    identity: Annotated[str, Argument(metavar="IDENTITY", help="The username.")],
+    file: Annotated[Path, Argument("FILE", "A credentials file: one record, a list, or htpasswd.")],
+    identity: Annotated[str, Argument("IDENTITY", "The username.")],
     password_stdin: _PasswordStdin = False,
 ) -> None:
     """Check a password against the records of a username, as the broker does.

@@ -14,8 +14,9 @@ from osbctl.changes import Change, DiffFailOn
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
-from osbctl.commands.output import is_github_log, print_error, print_note, report_style, write_output
-from osbctl.commands.settings import all_rules
+from osbctl.commands.output import check_output, is_github_log, print_error, print_note, report_style, write_output
+from osbctl.commands.settings import all_rules, chosen_platforms, first_config
+from osbctl.commands.validate import error_findings
 from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
@@ -36,11 +37,11 @@ from osbctl.sources.read_bytes import is_in_git, is_revision, path_in_revision, 
 class ChangesDisplay(NamedTuple):
     """Options of a report of changes."""
 
-    fail_on: Annotated[DiffFailOn, Option(help="Exit with 1 at changes of this level or above.")] = DiffFailOn.BREAKING
-    allow: Annotated[str | None, Option(metavar="FILE", help="Accepted changes: TOML with [[allow]] entries.")] = None
+    fail_on: Annotated[DiffFailOn, Option("Exit with 1 at changes of this level or above.")] = DiffFailOn.BREAKING
+    allow: Annotated[str | None, Option("Accepted changes: TOML with [[allow]] entries.", metavar="FILE")] = None
     format: Annotated[
         DiffFormat | None,
-        Option("--format", "-f", help="Format of the report.  [default: text; github inside GitHub Actions]"),
+        Option("Format of the report.  [default: text; github inside GitHub Actions]", "--format", "-f"),
     ] = None
     output: Output = None
     date: Date = ""
@@ -97,27 +98,21 @@ class ChangesDisplay(NamedTuple):
 
     def make_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> DiffReport:
         """The report that says why nothing was compared."""
-        from osbctl.commands.validate import error_findings
-
         return self._build_report(old_name, new_name, errors=error_findings(error, new_name))
 
 
 def diff(
     old: Annotated[
         str,
-        Argument(
-            metavar="OLD", help=f"The current catalog, or a git revision of NEW. {common.ADDRESSED}", show_default=False
-        ),
+        Argument("OLD", f"The current catalog, or a git revision of NEW. {common.ADDRESSED}"),
     ],
     new: Annotated[
         str | None,
-        Argument(
-            metavar="NEW", help="The new catalog.  [default: with a revision, all in this folder]", show_default=False
-        ),
+        Argument("NEW", "The new catalog.  [default: with a revision, all in this folder]"),
     ] = None,
-    platforms: common.JudgedPlatforms = None,
+    platforms: common.JudgedPlatforms = (),
     instances: common.Instances = None,
-    exclude: common.Exclude = None,
+    exclude: common.Exclude = (),
     *,
     where: common.LocationOptions,
     display: ChangesDisplay,
@@ -145,14 +140,11 @@ def diff(
     osbctl diff broker:data catalog.yaml
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
-    from osbctl.commands.output_checks import check_output
-    from osbctl.commands.settings import chosen_platforms, first_config
-
     pairs: Sequence[Pair] = ()
     if is_revision(old):
         revision, folder = old, new or "."
         sources = find_named_catalogs([folder], exclude=exclude)
-        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude or ())
+        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude)
         old, new = pairs[0]
     elif new is None:
         message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"
@@ -189,8 +181,6 @@ def _report_pairs(
     compare: Callable[[Sequence[tuple[Document, Document]]], Sequence[Comparison]],
 ) -> int:
     """Compare several catalogs with those in a revision, in one report; those that cannot be read are named in it."""
-    from osbctl.commands.validate import error_findings
-
     if display.effective_format is DiffFormat.HTML:
         raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
 

@@ -20,10 +20,11 @@ from osbctl.commands.connection import (
 )
 from osbctl.commands.diff import ChangesDisplay, Comparison, add_refusals, plan_ids
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import print_failure_count, print_note, show_progress, write_output
+from osbctl.commands.output import check_output, print_failure_count, print_note, show_progress, write_output
+from osbctl.commands.settings import chosen_platforms, first_config
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
-from osbctl.comparison.instances import check_plan_ids
+from osbctl.comparison.instances import check_plan_ids, read_used_plans
 from osbctl.errors import (
     ConfigError,
     OsbctlError,
@@ -61,13 +62,11 @@ class DriftSides(NamedTuple):
     connection: BrokerConnection = BrokerConnection()
     stored_as: Annotated[
         StoredAs | None,
-        Option(metavar="KIND", help="catalog, or a platform whose export it is.  [default: by its content]"),
+        Option("catalog, or a platform whose export it is.  [default: by its content]", metavar="KIND"),
     ] = None
-    stored_broker: Annotated[
-        str, Option(metavar="NAME", help="Name or id of the broker, if the export holds several.")
-    ] = ""
+    stored_broker: Annotated[str, Option("Name or id of the broker, if the export holds several.", metavar="NAME")] = ""
 
-    def read_sides(self, broker: str, stored: list[str]) -> tuple[StoredCatalog, Document]:
+    def read_sides(self, broker: str, stored: Sequence[str]) -> tuple[StoredCatalog, Document]:
         """Read the stored catalog and the broker's."""
         self.connection.check_stdin(broker, *stored)
         if stored:
@@ -90,19 +89,17 @@ class DriftSides(NamedTuple):
 
 
 def drift(
-    broker: Annotated[str | None, Argument(metavar="BROKER", help="Its address, registered name, or source.")] = None,
+    broker: Annotated[str | None, Argument("BROKER", "Its address, registered name, or source.")] = None,
     stored: Annotated[
-        list[str] | None,
-        Argument(metavar="STORED...", help="The platform's export, or a catalog.  [default: the one in the registry]"),
-    ] = None,
-    all_brokers: Annotated[bool, Option("--all", help="Check every registered broker.")] = False,
-    jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="With --all: brokers at once.")] = 8,
+        tuple[str, ...],
+        Argument("STORED...", "The platform's export, or a catalog.  [default: the one in the registry]"),
+    ] = (),
+    all_brokers: Annotated[bool, Option("Check every registered broker.", "--all")] = False,
+    jobs: Annotated[int, Option("With --all: brokers at once.", "--jobs", "-j", metavar="N", min=1, max=64)] = 8,
     platforms: Annotated[
-        list[Platform] | None,
-        Option(
-            "--platform", "-p", help="Judge as this platform does; repeatable.  [default: that of STORED, else all]"
-        ),
-    ] = None,
+        tuple[Platform, ...],
+        Option("Judge as this platform does; repeatable.  [default: that of STORED, else all]", "--platform", "-p"),
+    ] = (),
     instances: common.Instances = None,
     *,
     display: ChangesDisplay,
@@ -122,27 +119,23 @@ def drift(
     osbctl drift data
     osbctl drift --all --format json -o drift.json
     """
-    from osbctl.commands.output_checks import check_output
-    from osbctl.commands.settings import chosen_platforms, first_config
-    from osbctl.comparison.instances import read_used_plans
-
     _check_arguments(broker, stored, all_brokers, sides)
-    files = (broker, *(stored or ()), instances, sides.where.config, sides.where.env)
+    files = (broker, *stored, instances, sides.where.config, sides.where.env)
     check_output(display.output, [*files, display.allow, *sides.connection.files])
     used_plans = None if instances is None else read_used_plans(instances)
-    config = first_config((broker or "-", *(stored or ())), sides.where.config)
-    compared, display = frozenset(platforms or ()), display._replace(words=DRIFT)
+    config = first_config((broker or "-", *stored), sides.where.config)
+    compared, display = frozenset(platforms), display._replace(words=DRIFT)
     if broker is None:
         return _report_all_brokers(sides, compared, used_plans, instances or "", display, jobs)
     try:
         stored_catalog, current = sides._replace(
             connection=sides.connection.with_configured_version(config)
-        ).read_sides(broker, stored or [])
+        ).read_sides(broker, stored)
         if stored_catalog.platform is None:
             compared = chosen_platforms(platforms, config)
         comparison = compare_with_stored(stored_catalog, current, compared, used_plans, instances or "")
     except (DocumentError, SourceError) as error:
-        raise _report_unreadable(error, broker, stored or [], display) from None
+        raise _report_unreadable(error, broker, stored, display) from None
     report = display.make_report(comparison)
     code = display.print_report(report)
     if report.same and display.effective_format is DiffFormat.TEXT:  # the report itself is empty then
@@ -150,14 +143,14 @@ def drift(
     return code
 
 
-def _report_unreadable(error: OsbctlError, broker: str, stored: list[str], display: ChangesDisplay) -> OsbctlError:
+def _report_unreadable(error: OsbctlError, broker: str, stored: Sequence[str], display: ChangesDisplay) -> OsbctlError:
     """Report that a side cannot be read; return the error to raise, with exit code 3: nothing was compared."""
     new = source_name(broker)
     display.print_error_report(error, " ".join(map(source_name, stored)) or new, new)
     return SourceError(error.message, error.advice or _ADVICE) if isinstance(error, DocumentError) else error
 
 
-def _check_arguments(broker: str | None, stored: list[str] | None, all_brokers: bool, sides: DriftSides) -> None:
+def _check_arguments(broker: str | None, stored: Sequence[str], all_brokers: bool, sides: DriftSides) -> None:
     if broker is None and not all_brokers:
         raise UsageError("name a broker, or --all", "osbctl drift BROKER STORED...")
     if all_brokers and (broker is not None or sides.stored_as or sides.stored_broker):

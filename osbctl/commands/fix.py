@@ -15,6 +15,8 @@ from typing import Annotated, TypeAlias
 from osbctl.commands import options as common
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import print_error, print_failure_count, print_note, use_color, write_output
+from osbctl.commands.settings import ValidationSettings, resolve_config, validation_options, variables_lookup
+from osbctl.config import load_config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_contained, run_on_each
 from osbctl.files import write_file
 from osbctl.findings import Finding, Fix, fixes_of
@@ -24,7 +26,7 @@ from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream
 from osbctl.sources.read import find_only_file, read_source, read_whole_folder
-from osbctl.sources.read_bytes import read_bytes
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_bytes, read_stdin, report_name
 from osbctl.sources.text_lines import Lines
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line
@@ -35,13 +37,13 @@ _SOURCE = f"A JSON or YAML file, a source folder, a brokerpak, or - for standard
 
 
 def fix(
-    sources: Annotated[list[str] | None, Argument(metavar="SOURCE...", help=_SOURCE, show_default=False)] = None,
-    unsafe: Annotated[bool, Option("--unsafe", help="Also apply fixes that may change what platforms do.")] = False,
-    check: Annotated[bool, Option("--check", help="Write nothing; exit with 1 if something would be fixed.")] = False,
-    diff: Annotated[bool, Option("--diff", help="Like --check, and print a patch for git apply -p0.")] = False,
-    select: Annotated[list[str] | None, Option(metavar="RULE", help="Fix only this rule; repeatable.")] = None,
+    sources: Annotated[tuple[str, ...], Argument("SOURCE...", _SOURCE)] = (),
+    unsafe: Annotated[bool, Option("Also apply fixes that may change what platforms do.")] = False,
+    check: Annotated[bool, Option("Write nothing; exit with 1 if something would be fixed.")] = False,
+    diff: Annotated[bool, Option("Like --check, and print a patch for git apply -p0.")] = False,
+    select: Annotated[tuple[str, ...], Option("Fix only this rule; repeatable.", metavar="RULE")] = (),
     api_version: common.CheckedVersion = None,
-    exclude: common.Exclude = None,
+    exclude: common.Exclude = (),
     at: common.At = "",
     stdin_filename: common.StdinFilename = None,
     config: common.Config = None,
@@ -58,21 +60,18 @@ def fix(
     osbctl fix --check services/*.yaml
     osbctl fix - < catalog.json > fixed.json
     """
-    from osbctl.commands.settings import Request, resolve_config, validation_options, variables_lookup
-    from osbctl.config import load_config
-    from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_stdin, report_name
 
-    sources = find_named_catalogs(sources, exclude=exclude)
-    check_stdin_used_once(sources)
-    common.check_options_used(sources, env=env, stdin_filename=stdin_filename)
-    request = Request(tuple(sources), api_version=api_version, select=tuple(select or ()))
+    named = find_named_catalogs(sources, exclude=exclude)
+    check_stdin_used_once(named)
+    common.check_options_used(named, env=env, stdin_filename=stdin_filename)
+    settings = ValidationSettings(tuple(named), api_version=api_version, select=select)
     given = load_config(config) if config else None
     variables, dry_run = variables_lookup(os.environ, env, config), check or diff
 
     def find_options(source: str) -> ValidationOptions:
-        return validation_options(request, resolve_config(source, stdin_filename, given))
+        return validation_options(settings, resolve_config(source, stdin_filename, given))
 
-    options = run_on_each(find_options, sources)
+    options = run_on_each(find_options, named)
 
     def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""
@@ -94,14 +93,14 @@ def fix(
 
     outcomes: list[int] = []
     failed = 0
-    for source, chosen in zip(sources, options, strict=True):
+    for source, chosen in zip(named, options, strict=True):
         changes = chosen if isinstance(chosen, OsbctlError) else run_contained(fix_one, source, chosen)
         if isinstance(changes, OsbctlError):
             failed += 1
             outcomes.append(print_error(changes, report_name(source, stdin_filename)))
         else:
             outcomes.append(int(changes and dry_run))
-    print_failure_count(failed, len(sources), "sources could not be fixed")
+    print_failure_count(failed, len(named), "sources could not be fixed")
     return max(outcomes)
 
 

@@ -44,7 +44,7 @@ class CatalogSource(NamedTuple):
 
 def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
-    from osbctl.commands.settings import Request, first_config, validation_options
+    from osbctl.commands.settings import ValidationSettings, first_config, validation_options
     from osbctl.sources.read import read_source
     from osbctl.sources.read_bytes import Limits
     from osbctl.validation.pipeline import validate_document
@@ -59,8 +59,8 @@ def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> Loa
         if len(body) > source.max_bytes:
             message = f"as JSON the catalog is larger than {source.max_bytes:,} bytes"
             raise ConfigError(message, "raise --max-bytes")
-    request = Request((source.source,), api_version=source.api_version, platforms=source.platforms)
-    options = validation_options(request, first_config([source.source], source.config))._replace(literal=True)
+    settings = ValidationSettings((source.source,), api_version=source.api_version, platforms=source.platforms)
+    options = validation_options(settings, first_config([source.source], source.config))._replace(literal=True)
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)

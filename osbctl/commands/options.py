@@ -11,43 +11,45 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from osbctl.commands.output import draw_status_line, print_note
 from osbctl.errors import UsageError
+from osbctl.findings import FailOn
 from osbctl.platforms import DEFAULT_API_VERSION, Platform
 from osbctl.platforms import ApiVersion as ApiVersion
+from osbctl.reports import Format
 from osbctl.sources.read_bytes import report_name
 from osbctl.text import plural
 
 
 class Argument(NamedTuple):
-    """An argument of a command: what its help says. `show_default` as in Typer."""
+    """An argument of a command, and what its help says."""
 
     metavar: str
     help: str
-    show_default: bool = True
 
 
 class Option:
-    """An option of a command: its names, by default that of the parameter, and the rest as in Typer."""
+    """An option of a command: its help, its names (by default that of the parameter), and the rest as in Typer.
+
+    One of type `tuple` may be repeated, and one of type `bool` takes no value.
+    """
 
     def __init__(
         self,
-        *names: str,
         help: str,
+        *names: str,
         metavar: str | None = None,
         min: int | None = None,
         max: int | None = None,
         envvar: str | list[str] | None = None,
         callback: Callable[..., Any] | None = None,
-        show_default: bool = True,
     ) -> None:
         self.names = names
-        self.settings: dict[str, Any] = {
+        self.settings = {
             "help": help,
             "metavar": metavar,
             "min": min,
             "max": max,
             "envvar": envvar,
             "callback": callback,
-            "show_default": show_default,
         }
 
 
@@ -64,31 +66,29 @@ ADDRESSED = (
     "A file, a source folder, a brokerpak, - for standard input, REV:path in git, a broker's address, or broker:NAME."
 )
 Exclude = Annotated[
-    list[str] | None,
-    Option("--exclude", metavar="PATTERN", help="Skip these paths in a folder, for example tests/*; repeatable."),
+    tuple[str, ...],
+    Option("Skip these paths in a folder, for example tests/*; repeatable.", metavar="PATTERN"),
 ]
 CATALOGS_IN_FOLDER = " Of another folder, the catalogs in it.  [default: .]"
 Sources = Annotated[
-    list[str] | None,
-    Argument(metavar="SOURCE...", help=f"{_SOURCE}{CATALOGS_IN_FOLDER}", show_default=False),
+    tuple[str, ...],
+    Argument("SOURCE...", f"{_SOURCE}{CATALOGS_IN_FOLDER}"),
 ]
-Source = Annotated[str, Argument(metavar="SOURCE", help=_SOURCE, show_default=False)]
-At = Annotated[str, Option("--at", metavar="POINTER", help="JSON pointer to the catalog inside a larger document.")]
+Source = Annotated[str, Argument("SOURCE", _SOURCE)]
+At = Annotated[str, Option("JSON pointer to the catalog inside a larger document.", metavar="POINTER")]
 Env = Annotated[
     str | None,
-    Option(
-        "--env", metavar="FILE", help="Variables of a brokerpak's broker: .env, .envrc, or its configuration in YAML."
-    ),
+    Option("Variables of a brokerpak's broker: .env, .envrc, or its configuration in YAML.", metavar="FILE"),
 ]
-StdinFilename = Annotated[str | None, Option("--stdin-filename", metavar="NAME", help="Name of stdin in reports.")]
+StdinFilename = Annotated[str | None, Option("Name of stdin in reports.", metavar="NAME")]
 ColorChoice = Annotated[
-    Literal["auto", "always", "never"], Option("--color", help="When to colour the output; auto respects NO_COLOR.")
+    Literal["auto", "always", "never"], Option("When to colour the output; auto respects NO_COLOR.", "--color")
 ]
-TextOrJson = Annotated[Literal["text", "json"], Option("--format", "-f", help="Output format.")]
-Output = Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the report to FILE.")]
+TextOrJson = Annotated[Literal["text", "json"], Option("Output format.", "--format", "-f")]
+Output = Annotated[str | None, Option("Write the report to FILE.", "--output", "-o", metavar="FILE")]
 
 
-Config = Annotated[str | None, Option("--config", metavar="FILE", help="Use this configuration, not the closest one.")]
+Config = Annotated[str | None, Option("Use this configuration, not the closest one.", metavar="FILE")]
 
 
 class LocationOptions(NamedTuple):
@@ -132,46 +132,49 @@ def _parse_date(text: str) -> str:
 
 Date = Annotated[
     str,
-    Option(metavar="DATE", callback=_parse_date, help="Date on an HTML report: YYYY-MM-DD, or commit (HEAD's)."),
+    Option("Date on an HTML report: YYYY-MM-DD, or commit (HEAD's).", metavar="DATE", callback=_parse_date),
 ]
 CountedPlatforms = Annotated[
-    list[Platform] | None,
-    Option("--platform", "-p", help="Judge as this platform does, and what it refuses as an error; repeatable."),
+    tuple[Platform, ...],
+    Option("Judge as this platform does, and what it refuses as an error; repeatable.", "--platform", "-p"),
 ]
 JudgedPlatforms = Annotated[
-    list[Platform] | None, Option("--platform", "-p", help="Judge as this platform does; repeatable.  [default: all]")
+    tuple[Platform, ...], Option("Judge as this platform does; repeatable.  [default: all]", "--platform", "-p")
+]
+FailingSeverity = Annotated[
+    FailOn | None, Option("Exit with 1 at findings of this severity or above.  [default: error]", "--fail-on")
+]
+ReportFormat = Annotated[
+    Format | None, Option("Format of the report.  [default: text; github inside GitHub Actions]", "--format", "-f")
 ]
 CheckedVersion = Annotated[
-    ApiVersion | None, Option("--api-version", help=f"API version to apply.  [default: {DEFAULT_API_VERSION}]")
+    ApiVersion | None, Option(f"API version to apply.  [default: {DEFAULT_API_VERSION}]", "--api-version")
 ]
-Ignore = Annotated[list[str] | None, Option("--ignore", metavar="RULE", help="Do not report this rule; repeatable.")]
-MaxBytes = Annotated[int, Option("--max-bytes", metavar="N", min=1, help="Size limit of a source, in bytes.")]
+Ignore = Annotated[tuple[str, ...], Option("Do not report this rule; repeatable.", metavar="RULE")]
+MaxBytes = Annotated[int, Option("Size limit of a source, in bytes.", metavar="N", min=1)]
 
-BrokerName = Annotated[str, Argument(metavar="NAME", help="The broker's name.", show_default=False)]
+BrokerName = Annotated[str, Argument("NAME", "The broker's name.")]
 Database = Annotated[
     str | None,
     Option(
-        "--database",
+        "SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: a file in your data folder]",
         metavar="FILE|URL",
         envvar="OSBCTL_DATABASE",
-        help="SQLite file, or postgresql+psycopg://USER@HOST/DATABASE.  [default: a file in your data folder]",
-        show_default=False,
     ),
 ]
 BrokerPasswordStdin = Annotated[
     bool,
-    Option("--password-stdin", help="Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD."),
+    Option("Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD.", "--password-stdin"),
 ]
 Credentials = Annotated[
     str | None,
-    Option("--credentials", metavar="FILE", help="Records made with --include-password; a label can name the broker."),
+    Option("Records made with --include-password; a label can name the broker.", metavar="FILE"),
 ]
 Instances = Annotated[
     str | None,
     Option(
-        "--instances",
+        "Plans with instances: ids, one per line or as a JSON list; the platform's export; or none for no plan.",
         metavar="FILE",
-        help="Plans with instances: ids, one per line or as a JSON list; the platform's export; or none for no plan.",
     ),
 ]
 
@@ -180,9 +183,7 @@ _NAMED = 10
 """Catalogs that a note names."""
 
 
-def find_named_catalogs(
-    sources: Sequence[str] | None, *, quiet: bool = False, exclude: Sequence[str] | None = None
-) -> list[str]:
+def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude: Sequence[str] = ()) -> list[str]:
     """Replace each folder by the catalogs in it, unless it is a source folder or brokerpak; by default search `.`.
 
     A note says what was found, unless `quiet`. A folder without any stays: reading it says so.
@@ -193,7 +194,7 @@ def find_named_catalogs(
             named.append(source)
             continue
         known = {os.path.normpath(name) for name in named}
-        named += [name for name in _search(source, quiet, exclude or ()) if os.path.normpath(name) not in known]
+        named += [name for name in _search(source, quiet, exclude) if os.path.normpath(name) not in known]
     return named
 
 

@@ -17,7 +17,8 @@ from osbctl.client.connection_options import ConnectionOptions
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, is_address, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, Option, find_named_catalogs
-from osbctl.commands.output import print_error, print_failure_count, print_note, write_output
+from osbctl.commands.output import check_output, print_error, print_failure_count, print_note, write_output
+from osbctl.commands.settings import ValidationSettings, first_config, resolve_config, validation_options
 from osbctl.config import find_config, load_config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each, run_without_faulty
 from osbctl.files import read_bounded
@@ -40,35 +41,29 @@ from osbctl.validation.pipeline import judge_template, validate_document
 
 def page(
     sources: Annotated[
-        list[str] | None,
-        Argument(metavar="SOURCE...", help=f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}", show_default=False),
-    ] = None,
-    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write the page to FILE.")] = None,
+        tuple[str, ...],
+        Argument("SOURCE...", f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}"),
+    ] = (),
+    output: Annotated[str | None, Option("Write the page to FILE.", "--output", "-o", metavar="FILE")] = None,
     since: Annotated[
-        list[str] | None,
-        Option(
-            metavar="OLD", help="Show changes since a git revision, or an earlier catalog for each SOURCE; repeatable."
-        ),
-    ] = None,
-    findings: Annotated[bool, Option("--findings", help="Show what osbctl validate finds.")] = False,
-    platforms: common.JudgedPlatforms = None,
-    title: Annotated[str | None, Option(metavar="TITLE", help="What the page is called.")] = None,
-    logo: Annotated[str | None, Option(metavar="FILE", help="A picture for its head.")] = None,
-    accent: Annotated[str | None, Option(metavar="COLOR", help="A colour as #rgb or #rrggbb.")] = None,
+        tuple[str, ...],
+        Option("Show changes since a git revision, or an earlier catalog for each SOURCE; repeatable.", metavar="OLD"),
+    ] = (),
+    findings: Annotated[bool, Option("Show what osbctl validate finds.")] = False,
+    platforms: common.JudgedPlatforms = (),
+    title: Annotated[str | None, Option("What the page is called.", metavar="TITLE")] = None,
+    logo: Annotated[str | None, Option("A picture for its head.", metavar="FILE")] = None,
+    accent: Annotated[str | None, Option("A colour as #rgb or #rrggbb.", metavar="COLOR")] = None,
     audience: Annotated[
         Literal["customer", "operator"],
-        Option(help="Who reads the page: customers see the offer, an operator also verdicts and all commands."),
+        Option("Who reads the page: customers see the offer, an operator also verdicts and all commands."),
     ] = "customer",
     images: Annotated[
-        str | None, Option(metavar="FOLDER", help="Images of services, named like them: postgres.svg.")
+        str | None, Option("Images of services, named like them: postgres.svg.", metavar="FOLDER")
     ] = None,
-    embed_images: Annotated[
-        bool, Option("--embed-images", help="Fetch images from their public addresses in the catalog.")
-    ] = False,
-    internal_images: Annotated[
-        bool, Option("--internal-images", help="With --embed-images: also ask loopback and private addresses.")
-    ] = False,
-    exclude: common.Exclude = None,
+    embed_images: Annotated[bool, Option("Fetch images from their public addresses in the catalog.")] = False,
+    internal_images: Annotated[bool, Option("With --embed-images: also ask loopback and private addresses.")] = False,
+    exclude: common.Exclude = (),
     date: common.Date = "",
     *,
     where: common.LocationOptions,
@@ -85,35 +80,32 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
-    from osbctl.commands.output_checks import check_output
-    from osbctl.commands.settings import Request, first_config, resolve_config, validation_options
 
     if internal_images and not embed_images:
         raise UsageError("--internal-images is for fetching images", "add --embed-images")
-    sources = find_named_catalogs(sources, exclude=exclude)
+    named = find_named_catalogs(sources, exclude=exclude)
     files = list_images(images) if images else {}
-    check_output(output, [*sources, *(since or ()), logo, where.config, where.env, *connection.files, *files.values()])
+    check_output(output, [*named, *since, logo, where.config, where.env, *connection.files, *files.values()])
     given = load_config(where.config) if where.config else None
-    request = Request(tuple(sources), platforms=tuple(platforms or ()))
-    since = since or []
-    connection.check_stdin(*sources, *since)
-    earlier = _resolve_earlier_catalogs(sources, since)
-    connection.check_used(where, *sources, *filter(None, earlier), fetches_more=embed_images)
+    settings = ValidationSettings(platforms=platforms)
+    connection.check_stdin(*named, *since)
+    earlier = _resolve_earlier_catalogs(named, since)
+    connection.check_used(where, *named, *filter(None, earlier), fetches_more=embed_images)
     connection = connection.with_configured_version(first_config((), where.config))
 
     def read(named: tuple[str, str, str]) -> PageCatalog:
         name, source, old = named
         document = read_source_or_broker(connection, source, where)
         before = require_services(read_source_or_broker(connection, old, where), as_list=True) if old else None
-        options = validation_options(request, resolve_config(source, config=given))
+        options = validation_options(settings, resolve_config(source, config=given))
         return PageCatalog(name, document, before, options, pictures.find(document.catalog))
 
     limits = {"max_bytes": MAX_IMAGE_BYTES, "public_only": not internal_images}
     pictures = PageImages(files, connection.network.connection_options(**limits) if embed_images else None)
-    names = _broker_names(sources)
-    found = run_on_each(read, zip(names, sources, earlier, strict=True))
+    names = _broker_names(named)
+    found = run_on_each(read, zip(names, named, earlier, strict=True))
     configured = (given or find_config(os.curdir)).page
-    configured = configured or first_config(sources, where.config).page
+    configured = configured or first_config(named, where.config).page
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings, audience=audience)
@@ -127,7 +119,7 @@ def page(
         write_output(text, output)
         failed |= errors
     codes = [print_error(error, name) for name, error in failed.items()]
-    print_failure_count(len(failed), len(sources), "catalogs could not be shown")
+    print_failure_count(len(failed), len(named), "catalogs could not be shown")
     return max(codes, default=0)
 
 

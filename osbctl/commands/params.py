@@ -68,31 +68,24 @@ class PlanParameters:
 
 def params(
     source: common.Source,
-    service: Annotated[str, Argument(metavar="SERVICE", help="The service offering, by name or id.")],
-    plan: Annotated[str, Argument(metavar="PLAN", help="The plan, by name or id.")],
-    purpose: Annotated[Purpose, Option("--for", help="Purpose of the request.")] = Purpose.CREATE,
+    service: Annotated[str, Argument("SERVICE", "The service offering, by name or id.")],
+    plan: Annotated[str, Argument("PLAN", "The plan, by name or id.")],
+    purpose: Annotated[Purpose, Option("Purpose of the request.", "--for")] = Purpose.CREATE,
     request: Annotated[
         str | None,
         Option(
-            "--parameters",
-            "-c",
-            metavar="JSON|@FILE",
-            help="Check this request, @- from stdin. Put secrets into a file.",
+            "Check this request, @- from stdin. Put secrets into a file.", "--parameters", "-c", metavar="JSON|@FILE"
         ),
     ] = None,
     previous: Annotated[
         str | None,
-        Option(
-            "--previous",
-            metavar="JSON|@FILE",
-            help="Parameters sent before an update; the broker of a brokerpak adds them.",
-        ),
+        Option("Parameters sent before an update; the broker of a brokerpak adds them.", metavar="JSON|@FILE"),
     ] = None,
-    broker: Annotated[str, Option("--broker", "-b", metavar="NAME", help="Name of the broker, for the commands.")] = "",
+    broker: Annotated[str, Option("Name of the broker, for the commands.", "--broker", "-b", metavar="NAME")] = "",
     platforms: Annotated[
-        list[Platform] | None,
-        Option("--platform", "-p", help="Print the commands of this platform; repeatable.  [default: all]"),
-    ] = None,
+        tuple[Platform, ...],
+        Option("Print the commands of this platform; repeatable.  [default: all]", "--platform", "-p"),
+    ] = (),
     format: common.TextOrJson = "text",
     stdin_filename: common.StdinFilename = None,
     *,

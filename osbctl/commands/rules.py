@@ -9,6 +9,8 @@ from typing import Annotated
 from osbctl.commands import options as common
 from osbctl.commands.options import Argument, Option
 from osbctl.commands.output import use_color, wrap_width, write_json, write_lines, write_output
+from osbctl.commands.settings import all_rules, first_config, read_user_schemas, resolve_rule_ids
+from osbctl.fields import schema_text
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, format_platforms
 from osbctl.rule import Category, Rule
 from osbctl.text import AnsiStyle, wrap_line
@@ -22,12 +24,12 @@ _KEYS = ("id", "severity", "category", "summary", "why", "bad", "good", "fix", "
 def rules(
     rule: Annotated[
         str | None,
-        Argument(metavar="[RULE]", help="A rule to explain, or a group (advice) or prefix (id-*) to list."),
+        Argument("[RULE]", "A rule to explain, or a group (advice) or prefix (id-*) to list."),
     ] = None,
     schemas: Annotated[
-        list[str] | None,
-        Option("--schema", metavar="FILE", help="Also list the rules of this JSON Schema of yours; repeatable."),
-    ] = None,
+        tuple[str, ...],
+        Option("Also list the rules of this JSON Schema of yours; repeatable.", "--schema", metavar="FILE"),
+    ] = (),
     format: common.TextOrJson = "text",  # the option's own name
     color: common.ColorChoice = "auto",
     config: common.Config = None,
@@ -42,9 +44,7 @@ def rules(
     osbctl rules plan-name-duplicate
     osbctl rules --format json | jq -r '.rules[] | select(.fix != "") | .id'
     """
-    from osbctl.commands.settings import all_rules, first_config, read_user_schemas, resolve_rule_ids
-
-    _, user_rules = read_user_schemas(schemas or (), first_config((), config))
+    _, user_rules = read_user_schemas(schemas, first_config((), config))
     known = {**all_rules(), **user_rules}
     categories = list(Category)
     found = [known[id_] for id_ in (known if rule is None else resolve_rule_ids(rule, user_rules))]
@@ -91,14 +91,12 @@ def _rule_explanation_lines(record: Rule, paint: AnsiStyle, width: int) -> Itera
         yield wrap_line(f"{paint('Refused by', 'bold')}: {format_platforms(record.refused_by)}", width)
 
 
-def schema(api_version: Annotated[ApiVersion, Option(help="API version of the catalog.")] = DEFAULT_API_VERSION) -> int:
+def schema(api_version: Annotated[ApiVersion, Option("API version of the catalog.")] = DEFAULT_API_VERSION) -> int:
     """Print the JSON Schema of a catalog, for editors that complete and check fields.
 
     \b
     osbctl schema > catalog-schema.json
     osbctl schema --api-version 2.17
     """
-    from osbctl.fields import schema_text
-
     write_output(schema_text(api_version))
     return 0

@@ -14,8 +14,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 def init(
-    folder: Annotated[Path, Argument(metavar="[FOLDER]", help="Where to write it.")] = Path(),
-    service: Annotated[str, Option(metavar="NAME", help="Name of the first service.")] = "example",
+    folder: Annotated[Path, Argument("[FOLDER]", "Where to write it.")] = Path(),
+    service: Annotated[str, Option("Name of the first service.", metavar="NAME")] = "example",
 ) -> int:
     """Write a source folder to start from: a service, two plans, a parameter schema. Overwrites nothing.
 
@@ -33,9 +33,9 @@ def init(
 
 
 def new(
-    thing: Annotated[Literal["service", "plan"], Argument(metavar="KIND", help="service or plan.")],
-    names: Annotated[list[str], Argument(metavar="NAME...", help="Its name: SERVICE, or SERVICE and PLAN.")],
-    folder: Annotated[Path, Option("--folder", "-C", metavar="FOLDER", help="The source folder.")] = Path(),
+    thing: Annotated[Literal["service", "plan"], Argument("KIND", "service or plan.")],
+    names: Annotated[list[str], Argument("NAME...", "Its name: SERVICE, or SERVICE and PLAN.")],
+    folder: Annotated[Path, Option("The source folder.", "--folder", "-C", metavar="FOLDER")] = Path(),
 ) -> int:
     """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.
 
@@ -75,7 +75,7 @@ def _existing_files(folder: Path, *parts: str) -> list[Path]:
 
 def split(
     source: common.Source,
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="Where to write the source folder.")],
+    folder: Annotated[Path, Argument("FOLDER", "Where to write the source folder.")],
     *,
     where: common.LocationOptions,
 ) -> int:

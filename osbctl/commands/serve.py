@@ -10,61 +10,64 @@ from logging import getLevelNamesMapping
 from pathlib import Path
 from typing import Annotated, Literal
 
+from osbctl.broker import logs
 from osbctl.broker.catalog_app import CatalogApp
 from osbctl.broker.parser import parse_api_version
 from osbctl.broker.serve import Service
+from osbctl.broker.serve import serve as run
+from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.catalog import LoadedCatalog
 from osbctl.commands import options as common
 from osbctl.commands.load_catalog import CatalogSource, load, load_in_subprocess
 from osbctl.commands.options import Argument, Option
+from osbctl.commands.settings import variables_lookup
 from osbctl.credentials import read_credentials
 from osbctl.errors import SourceError, UsageError
+from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.source_tree import SUFFIXES
 
 
 def serve(
-    source: Annotated[str, Argument(metavar="SOURCE", help="The catalog, as for osbctl validate.")],
-    credentials: Annotated[Path, Option(metavar="FILE", help="Credential records, or htpasswd with $6$ hashes.")],
-    tls_cert: Annotated[Path | None, Option(metavar="FILE", help="Certificate chain, PEM.")] = None,
-    tls_key: Annotated[Path | None, Option(metavar="FILE", help="Private key of the certificate, PEM.")] = None,
-    host: Annotated[str, Option(metavar="HOST", help="Address to listen on.")] = "127.0.0.1",
+    source: Annotated[str, Argument("SOURCE", "The catalog, as for osbctl validate.")],
+    credentials: Annotated[Path, Option("Credential records, or htpasswd with $6$ hashes.", metavar="FILE")],
+    tls_cert: Annotated[Path | None, Option("Certificate chain, PEM.", metavar="FILE")] = None,
+    tls_key: Annotated[Path | None, Option("Private key of the certificate, PEM.", metavar="FILE")] = None,
+    host: Annotated[str, Option("Address to listen on.", metavar="HOST")] = "127.0.0.1",
     port: Annotated[
-        int, Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.", envvar=["OSBCTL_PORT", "PORT"])
+        int, Option("Port; 0 picks a free one.", metavar="N", min=0, max=65535, envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,
     trusted_proxy: Annotated[
-        list[str] | None,
-        Option(metavar="ADDRESS", help="Address or network of a proxy for TLS; repeatable."),
-    ] = None,
+        tuple[str, ...],
+        Option("Address or network of a proxy for TLS; repeatable.", metavar="ADDRESS"),
+    ] = (),
     trusted_proxy_hops: Annotated[
-        int, Option(metavar="N", min=0, max=16, help="Number of proxies that add to X-Forwarded-For; 0: unknown.")
+        int, Option("Number of proxies that add to X-Forwarded-For; 0: unknown.", metavar="N", min=0, max=16)
     ] = 0,
-    unix_socket: Annotated[Path | None, Option(metavar="PATH", help="Unix socket to listen on for a proxy.")] = None,
-    insecure_http: Annotated[bool, Option("--insecure-http", help="Test without TLS, on loopback only.")] = False,
-    base_path: Annotated[str, Option(metavar="PATH", help="Path in front of /v2/catalog.")] = "",
-    minimum_version: Annotated[str, Option(metavar="VERSION", help="Oldest API version to answer.")] = "2.0",
-    missing_version_status: Annotated[int, Option(metavar="412|400", help="Status without a version header.")] = 412,
-    admin_listen: Annotated[str, Option(metavar="HOST:PORT", help="Address of /livez, /readyz, /metrics.")] = "",
+    unix_socket: Annotated[Path | None, Option("Unix socket to listen on for a proxy.", metavar="PATH")] = None,
+    insecure_http: Annotated[bool, Option("Test without TLS, on loopback only.")] = False,
+    base_path: Annotated[str, Option("Path in front of /v2/catalog.", metavar="PATH")] = "",
+    minimum_version: Annotated[str, Option("Oldest API version to answer.", metavar="VERSION")] = "2.0",
+    missing_version_status: Annotated[int, Option("Status without a version header.", metavar="412|400")] = 412,
+    admin_listen: Annotated[str, Option("Address of /livez, /readyz, /metrics.", metavar="HOST:PORT")] = "",
     admin_host: Annotated[
-        list[str] | None,
-        Option(metavar="NAME", help="Host name of the admin address, besides IPs; repeatable."),
-    ] = None,
-    log_format: Annotated[
-        Literal["text", "json"], Option(help="Format of log (stderr) and access log (stdout).")
-    ] = "text",
+        tuple[str, ...],
+        Option("Host name of the admin address, besides IPs; repeatable.", metavar="NAME"),
+    ] = (),
+    log_format: Annotated[Literal["text", "json"], Option("Format of log (stderr) and access log (stdout).")] = "text",
     log_level: Annotated[
-        Literal["debug", "info", "warning"], Option(help="Detail of the log, not of the access log.")
+        Literal["debug", "info", "warning"], Option("Detail of the log, not of the access log.")
     ] = "info",
-    access_log: Annotated[bool, Option("--access-log/--no-access-log", help="Log one line per request.")] = True,
-    connections_per_address: Annotated[int, Option(metavar="N", min=0, help="Connections per address; 0: any.")] = 250,
-    api_version: Annotated[common.ApiVersion | None, Option(help="The API version to check against.")] = None,
+    access_log: Annotated[bool, Option("Log one line per request.", "--access-log/--no-access-log")] = True,
+    connections_per_address: Annotated[int, Option("Connections per address; 0: any.", metavar="N", min=0)] = 250,
+    api_version: Annotated[common.ApiVersion | None, Option("The API version to check against.")] = None,
     platforms: Annotated[
-        list[Platform] | None,
-        Option("--platform", "-p", help="Refuse what this platform refuses; repeatable.", envvar="OSBCTL_PLATFORM"),
-    ] = None,
-    allow_empty: Annotated[bool, Option("--allow-empty", help="Allow a reload to remove every service.")] = False,
-    max_bytes: Annotated[int, Option(metavar="N", min=1, help="Size limit of the catalog, in bytes.")] = 10_000_000,
+        tuple[Platform, ...],
+        Option("Refuse what this platform refuses; repeatable.", "--platform", "-p", envvar="OSBCTL_PLATFORM"),
+    ] = (),
+    allow_empty: Annotated[bool, Option("Allow a reload to remove every service.")] = False,
+    max_bytes: Annotated[int, Option("Size limit of the catalog, in bytes.", metavar="N", min=1)] = 10_000_000,
     at: common.At = "",
     config: common.Config = None,
 ) -> int:
@@ -81,12 +84,6 @@ def serve(
     """
     if not hasattr(signal, "SIGHUP"):
         raise SourceError("serve needs Linux or macOS", "on Windows run it in a container, or in WSL")
-    from osbctl.broker import logs
-    from osbctl.broker.serve import serve as run
-    from osbctl.broker.settings import ServeOptions, Settings
-    from osbctl.commands.settings import variables_lookup
-    from osbctl.findings import DocumentError
-
     gc.enable()
     options = ServeOptions(
         host=host,
@@ -94,18 +91,18 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
         insecure_http=insecure_http,
-        trusted_proxies=tuple(trusted_proxy or ()),
+        trusted_proxies=trusted_proxy,
         trusted_proxy_hops=trusted_proxy_hops,
         unix_socket=unix_socket,
         admin_listen=admin_listen,
-        admin_hosts=tuple(admin_host or ()),
+        admin_hosts=admin_host,
         log_format=log_format,
         access_log=access_log,
         settings=Settings(connections_per_address=connections_per_address),
     )
     options.check()
     logs.configure_logging(log_format, getLevelNamesMapping()[log_level.upper()])
-    catalog = CatalogSource(source, at, api_version, tuple(platforms or ()), max_bytes, config)
+    catalog = CatalogSource(source, at, api_version, platforms, max_bytes, config)
     load_service = service_factory(
         catalog, credentials, base_path, minimum_version, missing_version_status, allow_empty=allow_empty
     )

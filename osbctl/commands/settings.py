@@ -4,42 +4,69 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
-from typing import NamedTuple, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
+from osbctl.commands.options import (
+    CheckedVersion,
+    ColorChoice,
+    CountedPlatforms,
+    Exclude,
+    FailingSeverity,
+    Ignore,
+    LocationOptions,
+    MaxBytes,
+    Option,
+    Output,
+    ReportFormat,
+    Sources,
+    StdinFilename,
+)
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule, matching_rules
-from osbctl.sources.read_bytes import Limits, registered_name
-from osbctl.sources.variables import Variable, Variables, VariablesOf, no_variables
+from osbctl.sources.read_bytes import MAX_BYTES, registered_name
+from osbctl.sources.variables import Variable, Variables, VariablesOf
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 
 
-class Request(NamedTuple):
-    """Requested options of a validation; None and empty mean "not given", so the configuration decides.
+class ValidationSettings(NamedTuple):
+    """The options of `osbctl validate`, of which other commands give some.
 
-    `baseline` is a file of findings that are not reported, or are written there. `fixes`: find the fixes of all
-    findings, which may need a comparison of schemas. `of_broker`: the answers of a running broker are checked, too.
+    None and empty mean "not given", so the configuration of each source decides; `ValidationOptions` are what then
+    holds for it. `of_broker`: the answers of a running broker are checked, too.
     """
 
-    sources: tuple[str, ...]
-    at: str = ""
-    variables_of: VariablesOf = no_variables
-    stdin_filename: str | None = None
-    api_version: ApiVersion | None = None
-    platforms: tuple[Platform, ...] = ()
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    schemas: tuple[str, ...] = ()
-    fail_on: FailOn | None = None
-    limits: Limits = Limits()
-    together: bool = False
-    baseline: str | None = None
-    write_baseline: bool = False
-    fixes: bool = False
+    sources: Sources = ()
+    platforms: CountedPlatforms = ()
+    api_version: CheckedVersion = None
+    fail_on: FailingSeverity = None
+    select: Annotated[tuple[str, ...], Option("Report only this rule; repeatable.", metavar="RULE")] = ()
+    ignore: Ignore = ()
+    schemas: Annotated[
+        tuple[str, ...],
+        Option("Also check against this JSON Schema of yours; repeatable.", "--schema", metavar="FILE"),
+    ] = ()
+    format: ReportFormat = None
+    output: Output = None
+    concise: Annotated[bool, Option("Print one line per finding.")] = False
+    quiet: Annotated[bool, Option("Print only findings: no verdicts, counts or notes.", "--quiet", "-q")] = False
+    baseline: Annotated[str | None, Option("Report only findings not in this file.", metavar="FILE")] = None
+    write_baseline: Annotated[bool, Option("Write all findings to --baseline FILE.")] = False
+    together: Annotated[
+        bool, Option("Treat the catalogs as registered on one platform, and report shared ids and names.")
+    ] = False
+    catalogs_only: Annotated[
+        bool, Option("Skip files without a catalog; of a part of a source folder, check the folder.")
+    ] = False
+    exclude: Exclude = ()
+    stdin_filename: StdinFilename = None
+    color: ColorChoice = "auto"
+    max_bytes: MaxBytes = MAX_BYTES
+    where: LocationOptions = LocationOptions()
     of_broker: bool = False
 
 
@@ -89,10 +116,10 @@ def variables_lookup(
     return look_up
 
 
-def effective_fail_on(request: Request, config: Config) -> FailOn:
-    """The lowest severity that makes the run fail: that of the request, else of the configuration."""
+def effective_fail_on(settings: ValidationSettings, config: Config) -> FailOn:
+    """The lowest severity that makes the run fail: that of the settings, else of the configuration."""
     configured = FailOn.ERROR if config.fail_on is None else config.fail_on
-    return request.fail_on or _parse_choice(FailOn, configured, config, "fail-on")
+    return settings.fail_on or _parse_choice(FailOn, configured, config, "fail-on")
 
 
 def chosen_platforms(given: Collection[Platform] | None, config: Config) -> frozenset[Platform]:
@@ -106,41 +133,41 @@ def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion:
     return given or _parse_choice(ApiVersion, configured, config, "api-version")
 
 
-def _spoken_version(request: Request, config: Config) -> ApiVersion | None:
+def _spoken_version(settings: ValidationSettings, config: Config) -> ApiVersion | None:
     """The oldest API version that the chosen platforms speak; None if none is chosen, or a version is given."""
-    if request.api_version or config.api_version is not None:
+    if settings.api_version or config.api_version is not None:
         return None
-    platforms = chosen_platforms(request.platforms, config)
+    platforms = chosen_platforms(settings.platforms, config)
     return min((ApiVersion(platform.api_version) for platform in platforms), default=None)
 
 
-def validation_options(request: Request, config: Config) -> ValidationOptions:
-    """The request completed by the configuration; what the request selects, the configuration cannot ignore.
+def validation_options(settings: ValidationSettings, config: Config) -> ValidationOptions:
+    """The settings completed by the configuration; what the settings select, the configuration cannot ignore.
 
     Raises UsageError, ConfigError: a rule or a platform is not known; a selected rule is never reported here; a user
     schema cannot be read.
     """
-    schemas, own_rules = read_user_schemas(request.schemas, config)
-    selected = _requested_rules(request.select, own_rules)
+    schemas, own_rules = read_user_schemas(settings.schemas, config)
+    selected = _requested_rules(settings.select, own_rules)
     select = selected or _configured_rules(config, "select", config.select, own_rules)
     ignored = _configured_rules(config, "ignore", config.ignore, own_rules) - selected
-    ignore = _requested_rules(request.ignore, own_rules) | ignored
+    ignore = _requested_rules(settings.ignore, own_rules) | ignored
     _check_selection(select, ignore)
-    has_schemas = bool(request.schemas or config.schema)
-    for pattern in request.select:
+    has_schemas = bool(settings.schemas or config.schema)
+    for pattern in settings.select:
         _check_reported(
             resolve_rule_ids(pattern, own_rules),
-            request,
+            settings,
             has_schemas,
             UsageError(f"--select {pattern} selects nothing"),
         )
     if select and not selected:
         error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
-        _check_reported(select, request, has_schemas, error)
+        _check_reported(select, settings, has_schemas, error)
     return ValidationOptions(
-        api_version=requested_version(request.api_version, config),
-        spoken_version=_spoken_version(request, config),
-        platforms=chosen_platforms(request.platforms, config),
+        api_version=requested_version(settings.api_version, config),
+        spoken_version=_spoken_version(settings, config),
+        platforms=chosen_platforms(settings.platforms, config),
         select=select or None,
         ignore=ignore,
         ignore_at=tuple(_parse_ignore_entries(config, own_rules)),
@@ -161,24 +188,24 @@ def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
         raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
 
 
-def _check_reported(rules: frozenset[str], request: Request, has_schemas: bool, error: OsbctlError) -> None:
-    """Raise `error`, with the reason as advice, if a run with this request can report none of the rules."""
-    reasons = {_why_never_reported(rule, request, has_schemas): rule for rule in sorted(rules, reverse=True)}
+def _check_reported(rules: frozenset[str], settings: ValidationSettings, has_schemas: bool, error: OsbctlError) -> None:
+    """Raise `error`, with the reason as advice, if a run with these settings can report none of the rules."""
+    reasons = {_why_never_reported(rule, settings, has_schemas): rule for rule in sorted(rules, reverse=True)}
     if reasons and "" not in reasons:
         error.advice = "; ".join(f"{rule} {why}" for why, rule in reasons.items())
         raise error
 
 
-def _why_never_reported(id_: str, request: Request, has_schemas: bool) -> str:
-    """The reason why a run with this request cannot report a rule, as a predicate; empty if it can."""
+def _why_never_reported(id_: str, settings: ValidationSettings, has_schemas: bool) -> str:
+    """The reason why a run with these settings cannot report a rule, as a predicate; empty if it can."""
     rule = RULES.get(id_)
     if rule is None:  # of a schema of the user
         return ""
-    is_file = not any(map(_may_be_folder, request.sources))
-    given = {"--together": request.together, "--schema": has_schemas}
+    is_file = not any(map(_may_be_folder, settings.sources))
+    given = {"--together": settings.together, "--schema": has_schemas}
     reasons = {
         "is reported by osbctl diff and drift": rule.category is Category.CHANGE,
-        "is reported by osbctl check": rule.category is Category.WIRE and not request.of_broker,
+        "is reported by osbctl check": rule.category is Category.WIRE and not settings.of_broker,
         "is about source folders and brokerpaks": rule.category is Category.BUILD and is_file,
         f"needs {rule.needs_option}": bool(rule.needs_option) and not given[rule.needs_option],
     }

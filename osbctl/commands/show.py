@@ -16,11 +16,11 @@ def show(
     source: common.Source,
     service: Annotated[
         str | None,
-        Option("--service", "-s", metavar="NAME", help="Show this service offering, by name or id, in full."),
+        Option("Show this service offering, by name or id, in full.", "--service", "-s", metavar="NAME"),
     ] = None,
-    long: Annotated[bool, Option("--long", "-l", help="Show every plan in full, not one line each.")] = False,
+    long: Annotated[bool, Option("Show every plan in full, not one line each.", "--long", "-l")] = False,
     format: Annotated[
-        Literal["table", "json", "yaml", "markdown"], Option("--format", "-f", help="Output format.")
+        Literal["table", "json", "yaml", "markdown"], Option("Output format.", "--format", "-f")
     ] = "table",
     stdin_filename: common.StdinFilename = None,
     color: common.ColorChoice = "auto",

@@ -1,4 +1,8 @@
-"""The options of `osbctl validate`."""
+"""`osbctl validate`: check catalogs, and report the findings; also with a baseline of known ones.
+
+A baseline is a file of known findings, so that only new ones are reported. Each is known by its fingerprint, the hash
+of its identity, which does not depend on lines, indexes and wording; one for several places has one for each.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,19 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from osbctl.commands import options as common
-from osbctl.commands.options import Option, find_named_catalogs, select_catalogs
-from osbctl.commands.output import is_github_log, print_failure_count, print_note, report_style, write_output
+from osbctl.commands.options import check_options_used, find_named_catalogs, select_catalogs
+from osbctl.commands.output import (
+    check_output,
+    is_github_log,
+    print_failure_count,
+    print_note,
+    report_style,
+    write_output,
+)
 from osbctl.commands.settings import (
-    Request,
+    ValidationSettings,
     all_rules,
     effective_fail_on,
     resolve_config,
@@ -30,56 +40,18 @@ from osbctl.errors import (
     run_without_faulty,
 )
 from osbctl.files import read_bounded, write_file
-from osbctl.findings import DocumentError, FailOn, Finding, Location, Severity, ValidationResult
-from osbctl.reports import WHOLE, Format, Report, TextDetail, relative_path, render
+from osbctl.findings import DocumentError, Finding, Location, Severity, ValidationResult
+from osbctl.reports import Format, Report, relative_path, render
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import MAX_BYTES, Limits, check_stdin_used_once, report_name
+from osbctl.sources.read_bytes import Limits, check_stdin_used_once, report_name
+from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import fingerprint, plural
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 
-FailingSeverity = Annotated[
-    FailOn | None, Option("--fail-on", help="Exit with 1 at findings of this severity or above.  [default: error]")
-]
-ReportFormat = Annotated[
-    Format | None,
-    Option("--format", "-f", help="Format of the report.  [default: text; github inside GitHub Actions]"),
-]
 
-
-def validate(
-    sources: common.Sources = None,
-    platforms: common.CountedPlatforms = None,
-    api_version: common.CheckedVersion = None,
-    fail_on: FailingSeverity = None,
-    select: Annotated[list[str] | None, Option(metavar="RULE", help="Report only this rule; repeatable.")] = None,
-    ignore: common.Ignore = None,
-    schemas: Annotated[
-        list[str] | None,
-        Option("--schema", metavar="FILE", help="Also check against this JSON Schema of yours; repeatable."),
-    ] = None,
-    format: ReportFormat = None,  # the option's own name
-    output: common.Output = None,
-    concise: Annotated[bool, Option("--concise", help="Print one line per finding.")] = False,
-    quiet: Annotated[bool, Option("--quiet", "-q", help="Print only findings: no verdicts, counts or notes.")] = False,
-    baseline: Annotated[str | None, Option(metavar="FILE", help="Report only findings not in this file.")] = None,
-    write_baseline: Annotated[bool, Option("--write-baseline", help="Write all findings to --baseline FILE.")] = False,
-    together: Annotated[
-        bool,
-        Option("--together", help="Treat the catalogs as registered on one platform, and report shared ids and names."),
-    ] = False,
-    catalogs_only: Annotated[
-        bool,
-        Option("--catalogs-only", help="Skip files without a catalog; of a part of a source folder, check the folder."),
-    ] = False,
-    exclude: common.Exclude = None,
-    stdin_filename: common.StdinFilename = None,
-    color: common.ColorChoice = "auto",
-    max_bytes: common.MaxBytes = MAX_BYTES,
-    *,
-    where: common.LocationOptions,
-) -> int:
+def validate(settings: ValidationSettings) -> int:
     """Check catalogs against the schema, the specification, good practice and each platform.
 
     In a folder, all catalogs are checked: files that hold a service offering, source folders and brokerpaks. What git
@@ -96,82 +68,58 @@ def validate(
     osbctl validate --baseline known.json --write-baseline services/*.json
     osbctl validate --format sarif -o osbctl.sarif catalog.yaml
     """
-    if write_baseline and not baseline:
-        raise UsageError("--write-baseline needs a file", "add --baseline FILE")
-    is_hook = catalogs_only and sources
-    sources = select_catalogs(sources or ()) if is_hook else find_named_catalogs(sources, quiet=quiet, exclude=exclude)
-    common.check_options_used(sources, env=where.env, stdin_filename=stdin_filename)
-    if where.env:
-        from osbctl.commands.output_checks import check_output
-
-        check_output(output, [where.env])
-    detail = TextDetail(concise=concise, quiet=quiet)
-    if detail != WHOLE and format not in (None, Format.TEXT):
-        raise UsageError(f"--concise and --quiet are for text, not for --format {format}")
-    return validate_and_report(
-        Request(
-            sources=tuple(sources),
-            at=where.at,
-            variables_of=variables_lookup(os.environ, where.env, where.config),
-            stdin_filename=stdin_filename,
-            api_version=api_version,
-            platforms=tuple(platforms or ()),
-            select=tuple(select or ()),
-            ignore=tuple(ignore or ()),
-            schemas=tuple(schemas or ()),
-            fail_on=fail_on,
-            limits=Limits(bytes=max_bytes),
-            together=together,
-            baseline=baseline,
-            write_baseline=write_baseline,
-        ),
-        Display(format, output, color, detail),
-        where.config,
-    )
-
-
-class Display(NamedTuple):
-    """Options of a report's output; `format` None: chosen by the environment."""
-
-    format: Format | None = None
-    output: str | None = None
-    color: str = "auto"
-    detail: TextDetail = WHOLE
-
-    @property
-    def effective_format(self) -> Format:
-        """The chosen format; by default text, or annotations inside GitHub Actions."""
-        annotated = is_github_log(self.output) and self.detail == WHOLE
-        return self.format or (Format.GITHUB if annotated else Format.TEXT)
-
-
-def validate_and_report(request: Request, display: Display, config: str | None = None) -> int:
-    """Validate, report, and return the exit code; `config` is a configuration file, None the closest one."""
-    if display.output is not None or request.write_baseline:
-        from osbctl.commands.output_checks import check_output
-
-        inputs = (*request.sources, *request.schemas, config)
-        check_output(display.output, (*inputs, request.baseline))
-        if request.write_baseline:
-            check_output(request.baseline, inputs)
-    marked = display.effective_format is Format.TEXT
-    done = validate_sources(request._replace(fixes=marked), load_config(config) if config else None)
-    failed = write_report(done.results, display)
-    if not display.detail.quiet:
+    _check_options(settings)
+    where, quiet = settings.where, settings.quiet
+    if settings.catalogs_only and settings.sources:
+        sources = select_catalogs(settings.sources)
+    else:
+        sources = find_named_catalogs(settings.sources, quiet=quiet, exclude=settings.exclude)
+    settings = settings._replace(sources=tuple(sources))
+    check_options_used(sources, env=where.env, stdin_filename=settings.stdin_filename)
+    inputs = (*sources, *settings.schemas, where.config, where.env)
+    check_output(settings.output, (*inputs, settings.baseline))
+    if settings.write_baseline:
+        check_output(settings.baseline, inputs)
+    config = load_config(where.config) if where.config else None
+    variables = variables_lookup(os.environ, where.env, where.config)
+    done = validate_sources(settings, config, variables, fixes=_report_format(settings) is Format.TEXT)
+    failed = write_report(done.results, settings)
+    if not quiet:
         print_note(*done.notes)
         print_failure_count(done.failed, len(done.results), "sources could not be checked")
     return max(done.exit_code, failed)
 
 
-def write_report(results: Sequence[ValidationResult], display: Display) -> int:
+def _check_options(settings: ValidationSettings) -> None:
+    """Raise UsageError for options that make no sense together."""
+    if settings.write_baseline and not settings.baseline:
+        raise UsageError("--write-baseline needs a file", "add --baseline FILE")
+    if (settings.concise or settings.quiet) and settings.format not in (None, Format.TEXT):
+        raise UsageError(f"--concise and --quiet are for text, not for --format {settings.format}")
+
+
+def _report_format(settings: ValidationSettings) -> Format:
+    """The chosen format; by default text, or annotations inside GitHub Actions."""
+    annotated = is_github_log(settings.output) and not (settings.concise or settings.quiet)
+    return settings.format or (Format.GITHUB if annotated else Format.TEXT)
+
+
+def write_report(results: Sequence[ValidationResult], settings: ValidationSettings) -> int:
     """Write the report; 3 if a result could not be reported, 1 if a finding makes the run fail, else 0."""
-    color, width = report_style(display.output, display.color)
-    root = os.getcwd()  # noqa: PTH109
+    color, width = report_style(settings.output, settings.color)
+    report = Report(
+        results,
+        all_rules,
+        root=os.getcwd(),  # noqa: PTH109
+        color=color,
+        width=width,
+        concise=settings.concise,
+        quiet=settings.quiet,
+    )
 
     def render_results(some: Sequence[ValidationResult]) -> str:
-        return render(report._replace(results=some), display.effective_format)
+        return render(report._replace(results=some), _report_format(settings))
 
-    report = Report(results, all_rules, root=root, color=color, width=width, detail=display.detail)
     text, faulty = run_without_faulty(render_results, results)
     if faulty:
         errors = {
@@ -179,7 +127,7 @@ def write_report(results: Sequence[ValidationResult], display: Display) -> int:
             for result, error in faulty
         }
         text = render_results([errors.get(id(result), result) for result in results])
-    write_output(text, display.output)
+    write_output(text, settings.output)
     return SourceError.exit_code if faulty else int(report.failed)
 
 
@@ -196,13 +144,6 @@ class Validation(NamedTuple):
     failed: int = 0
 
 
-class _Settings(NamedTuple):
-    """Settings of the sources of one configuration."""
-
-    config: Config
-    options: ValidationOptions
-
-
 class _Validated(NamedTuple):
     """A source with its result; `document` is kept only for `--together`."""
 
@@ -212,27 +153,100 @@ class _Validated(NamedTuple):
     exit_code: int = 0
 
 
-def validate_sources(request: Request, config: Config | None = None) -> Validation:
-    """Validate every source of the request, by `config`, or by the configuration that is closest to it.
+def validate_sources(
+    settings: ValidationSettings,
+    config: Config | None = None,
+    variables_of: VariablesOf = no_variables,
+    *,
+    fixes: bool = False,
+) -> Validation:
+    """Validate every source of the settings, by `config`, or by the configuration that is closest to it.
+
+    `variables_of` finds the variables of a brokerpak's broker. `fixes`: find the fixes of all findings, which may need
+    a comparison of schemas.
 
     Raises UsageError, ConfigError: standard input is named twice; a rule or a platform is not known; a user schema or
     the baseline cannot be read.
     """
-    check_stdin_used_once(request.sources)
-    known: list[_Settings] = []
-    baseline = _read_baseline(request)
-    validated = [_validate_contained(source, request, config, known, baseline) for source in request.sources]
-    if request.together:
+    check_stdin_used_once(settings.sources)
+    run = _Run(settings, config, variables_of, fixes)
+    validated = list(map(run.validate_contained, settings.sources))
+    if settings.together:
         validated = _add_cross_catalog_findings(validated)
     results = tuple(one.result for one in validated)
     notes = [result.read_as for result in results if result.read_as]
-    if request.baseline and request.write_baseline:
-        results = _write_baseline(results, request.baseline, notes)
+    if settings.baseline and settings.write_baseline:
+        count = write_baseline(settings.baseline, results)
+        notes.append(f"wrote {settings.baseline} ({plural(count, 'finding')})")
+        results = tuple(map(_without_findings, results))
     # A finding that was not looked for may still be there.
-    if baseline and not (request.select or request.ignore) and (gone := baseline.describe_outdated(results)):
+    if run.baseline and not (settings.select or settings.ignore) and (gone := run.baseline.describe_outdated(results)):
         notes.append(gone)
     failed = sum(one.exit_code > 0 for one in validated)
     return Validation(results, max((one.exit_code for one in validated), default=0), tuple(notes), failed)
+
+
+class _Run:
+    """What holds for all sources of a run of `validate_sources`, whose arguments it gets."""
+
+    def __init__(
+        self, settings: ValidationSettings, config: Config | None, variables_of: VariablesOf, fixes: bool
+    ) -> None:
+        self._settings, self._config, self._variables_of, self._fixes = settings, config, variables_of, fixes
+        self.baseline = Baseline(settings.baseline) if settings.baseline and not settings.write_baseline else None
+        self._resolved: list[tuple[Config, ValidationOptions]] = []
+
+    def validate_contained(self, source: str) -> _Validated:
+        """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
+        resolved = run_contained(self._resolve, source)
+        if isinstance(resolved, OsbctlError):
+            return _failed(self._name(source), resolved, ValidationOptions())
+        config, options = resolved
+        fail_on = effective_fail_on(self._settings, config)
+        done = run_contained(self._validate, source, options)
+        if isinstance(done, OsbctlError):
+            done = _failed(self._name(source), done, options)
+        return done._replace(result=done.result._replace(fail_on=fail_on))
+
+    def _name(self, source: str) -> str:
+        return report_name(source, self._settings.stdin_filename)
+
+    def _resolve(self, source: str) -> tuple[Config, ValidationOptions]:
+        """Configuration and options of a source, made once for all sources with the same configuration."""
+        config = resolve_config(source, self._settings.stdin_filename, self._config)
+        for resolved in self._resolved:
+            if resolved[0] == config:
+                return resolved
+        self._resolved.append((config, validation_options(self._settings, config)))
+        return self._resolved[-1]
+
+    def _validate(self, source: str, options: ValidationOptions) -> _Validated:
+        settings = self._settings
+        document = read_source(
+            source,
+            limits=Limits(bytes=settings.max_bytes),
+            at=settings.where.at,
+            stdin_filename=settings.stdin_filename,
+            variables_of=self._variables_of,
+        )
+        if self.baseline:
+            options = options._replace(known=self.baseline.known_in(document.name))
+        result = validate_document(document, options)
+        if result.findings and self._fixes and _is_editable(source, document):
+            result = result._replace(editable=True)
+            if any(finding.fixes or finding.path[-1:] == ("$schema",) for finding in result.findings):
+                from osbctl.commands.fix import keep_possible_fixes  # most catalogs do not need it
+
+                found = keep_possible_fixes(result.findings, document, source, settings.where.at, self._variables_of)
+                result = result._replace(findings=found)
+        return _Validated(result, options, document if settings.together else None)
+
+
+def _without_findings(result: ValidationResult) -> ValidationResult:
+    """The result after its findings were written to the baseline."""
+    if result.data is None:
+        return result
+    return result._replace(findings=(), left_out=result.left_out + len(result.findings))
 
 
 def error_findings(error: OsbctlError, name: str) -> tuple[Finding, ...]:
@@ -243,34 +257,6 @@ def error_findings(error: OsbctlError, name: str) -> tuple[Finding, ...]:
         place = Location(name, 1, 1)
         return (Finding("internal-error", Severity.ERROR, error.message, location=place, hint=error.advice),)
     return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
-
-
-def _read_baseline(request: Request) -> Baseline | None:
-    """The baseline whose findings are not reported; None if there is none, or it is to be written."""
-    if not request.baseline or request.write_baseline:
-        return None
-
-    return Baseline(request.baseline)
-
-
-def _write_baseline(results: tuple[ValidationResult, ...], file: str, notes: list[str]) -> tuple[ValidationResult, ...]:
-    """Write the baseline, and a note on it; return the results without the findings in it."""
-
-    notes.append(f"wrote {file} ({plural(write_baseline(file, results), 'finding')})")
-    return tuple(
-        result if result.data is None else result._replace(findings=(), left_out=result.left_out + len(result.findings))
-        for result in results
-    )
-
-
-def _resolve_settings(source: str, request: Request, given: Config | None, resolved: list[_Settings]) -> _Settings:
-    """The settings of a source, made once for all sources that the same configuration holds for."""
-    config = resolve_config(source, request.stdin_filename, given)
-    for settings in resolved:
-        if settings.config == config:
-            return settings
-    resolved.append(_Settings(config, validation_options(request, config)))
-    return resolved[-1]
 
 
 def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]:
@@ -290,51 +276,13 @@ def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]
 
 
 def _failed(name: str, error: OsbctlError, options: ValidationOptions) -> _Validated:
-    """The result of a source that could not be opened, read or checked."""
+    """The result of a source that could not be opened, read or checked. Raises an error of usage or configuration."""
+    if isinstance(error, UsageError | ConfigError):
+        raise error
     # The findings of a document tell all, and decide about the run.
     code = 0 if isinstance(error, DocumentError) else error.exit_code
     findings = tuple(finding.of_platforms(options.judged) for finding in error_findings(error, name))
     return _Validated(unreadable_result(name, findings, options.judged), options, exit_code=code)
-
-
-def _validate_contained(
-    source: str, request: Request, config: Config | None, known: list[_Settings], baseline: Baseline | None
-) -> _Validated:
-    """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
-    settings = run_contained(_resolve_settings, source, request, config, known)
-    done: _Validated | OsbctlError
-    if isinstance(settings, OsbctlError):
-        done, fail_on, options = settings, None, ValidationOptions()
-    else:
-        fail_on, options = effective_fail_on(request, settings.config), settings.options
-        done = run_contained(_validate_source, source, request, settings, baseline)
-    if isinstance(done, UsageError | ConfigError):
-        raise done
-    if isinstance(done, OsbctlError):
-        done = _failed(report_name(source, request.stdin_filename), done, options)
-    return done._replace(result=done.result._replace(fail_on=fail_on))
-
-
-def _validate_source(source: str, request: Request, settings: _Settings, baseline: Baseline | None) -> _Validated:
-    document = read_source(
-        source,
-        limits=request.limits,
-        at=request.at,
-        stdin_filename=request.stdin_filename,
-        variables_of=request.variables_of,
-    )
-    if baseline:
-        known = baseline.known_in(document.name)
-        settings = settings._replace(options=settings.options._replace(known=known))
-    result = validate_document(document, settings.options)
-    if result.findings and request.fixes and _is_editable(source, document):
-        result = result._replace(editable=True)
-        if any(finding.fixes or finding.path[-1:] == ("$schema",) for finding in result.findings):
-            from osbctl.commands.fix import keep_possible_fixes  # most catalogs do not need it
-
-            found = keep_possible_fixes(result.findings, document, source, request.at, request.variables_of)
-            result = result._replace(findings=found)
-    return _Validated(result, settings.options, document if request.together else None)
 
 
 def _is_editable(source: str, document: Document) -> bool:

@@ -13,7 +13,7 @@ from osbctl.errors import OsbctlError, command_to_install
 
 
 def lsp(
-    stdio: Annotated[bool, Option("--stdio", help="No effect: some editors pass it.")] = False,  # noqa: ARG001
+    stdio: Annotated[bool, Option("No effect: some editors pass it.")] = False,  # noqa: ARG001
 ) -> int:
     """Run the language server: findings, completion, fixes and explanations in your editor.
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from pygls.uris import from_fs_path, to_fs_path
 
-from osbctl.commands.settings import Request, resolve_config, validation_options
+from osbctl.commands.settings import ValidationSettings, resolve_config, validation_options
 from osbctl.commands.validate import error_findings
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.errors import OsbctlError
@@ -64,7 +64,7 @@ def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: Variab
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
         config = resolve_config(source)
-        options = validation_options(Request((source,)), config)
+        options = validation_options(ValidationSettings((source,)), config)
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (error_findings(error, source)[0]._replace(location=place),))

@@ -29,21 +29,12 @@ class Format(StrEnum):
     HTML = "html"
 
 
-class TextDetail(NamedTuple):
-    """Detail of the text format. `concise`: a line per finding and document. `quiet`: only findings."""
-
-    concise: bool = False
-    quiet: bool = False
-
-
-WHOLE = TextDetail()
-
-
 class Report(NamedTuple):
     """Content of a report, and data that formats may need.
 
     `load_rules` returns all rules by id; most formats need none. Paths in machine formats are relative to `root`.
-    `color`, `width` (columns of the terminal, 0 for none) and `detail` apply only to `text`.
+    Only for `text`: `color`, `width` (columns of the terminal, 0 for none), `concise` (a line per finding and
+    document) and `quiet` (only findings).
     """
 
     results: Sequence[ValidationResult]
@@ -52,7 +43,8 @@ class Report(NamedTuple):
     root: str = ""
     color: bool = False
     width: int = 0
-    detail: TextDetail = WHOLE
+    concise: bool = False
+    quiet: bool = False
 
     def findings(self) -> Iterator[Finding]:
         """All findings of all documents, in order."""

@@ -27,7 +27,7 @@ def render_text(report: Report) -> str:
     """Render a report; each entry begins with `path:line:column: severity: message [rule]`."""
     paint = AnsiStyle(report.color)
     lines = [*_document_lines(report, paint)]
-    if not report.detail.quiet:
+    if not report.quiet:
         if len(report.results) > 1:
             left_out = sum(result.left_out for result in report.results)
             counts = _format_counts(list(report.findings()), left_out)
@@ -38,17 +38,18 @@ def render_text(report: Report) -> str:
 
 
 def _document_lines(report: Report, paint: AnsiStyle) -> Iterator[str]:
-    concise, quiet = report.detail
     for result in report.results:
         for finding in result.findings:
             show_fix = result.editable
             yield from (
                 [_finding_headline(finding, paint, show_fix)]
-                if concise
+                if report.concise
                 else _finding_lines(finding, paint, report.width, show_fix)
             )
-        if not quiet:
-            yield from [_concise_summary(result, paint)] if concise else _summary_lines(result, paint, report.width)
+        if not report.quiet:
+            yield from (
+                [_concise_summary(result, paint)] if report.concise else _summary_lines(result, paint, report.width)
+            )
 
 
 def format_findings(findings: Iterable[Finding], color: bool = False, width: int = 0) -> str:

@@ -77,9 +77,9 @@ def texts_in(value: Any, depth: int) -> Iterator[str]:
         yield from texts_in(part, depth - 1)
 
 
-BESIDE = ("parallel.py", "errors.py", "rule.py", "commands/output_checks.py")
+BESIDE = ("parallel.py", "errors.py", "rule.py", "commands/output.py")
 """Modules that are not part of the work on a source."""
-AROUND = {"_validate_contained"}
+AROUND = {"validate_contained"}
 """Functions about one source that contain what happens in it."""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.commands.settings import Request, all_rules, resolve_config
+from osbctl.commands.settings import ValidationSettings, all_rules, resolve_config
 from osbctl.commands.validate import Validation, validate_sources
 from osbctl.config import Config, load_config
 from osbctl.errors import ConfigError, UsageError
@@ -22,7 +22,7 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     gone = str(tmp_path / "gone.yaml")
-    done = validate_sources(Request((FAULTY, gone)), Config())
+    done = validate_sources(ValidationSettings((FAULTY, gone)), Config())
     assert [judgement.name for judgement in done.results] == [FAULTY, gone]
     assert (done.exit_code, done.notes) == (3, ())
     assert {judgement.fail_on for judgement in done.results} == {FailOn.ERROR}
@@ -31,7 +31,7 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
 
 def rules(*sources: Path, **asked: tuple[str, ...]) -> list[set[str]]:
     """The rules that say something of each source."""
-    done = validate_sources(Request(tuple(map(str, sources)), **asked))  # type: ignore[arg-type]  # the fields of rules alone
+    done = validate_sources(ValidationSettings(tuple(map(str, sources)), **asked))  # type: ignore[arg-type]  # the fields of rules alone
     return [{finding.rule for finding in judgement.findings} for judgement in done.results]
 
 
@@ -43,7 +43,7 @@ def test_the_configuration_closest_to_each_source_holds(tmp_path: Path, monkeypa
     (tmp_path / "osbctl.toml").write_text('select = ["plan-*"]\n')
     a, b = tmp_path / "a/c.yaml", tmp_path / "b/c.yaml"
     assert rules(a, b) == [{"id-duplicate"}, {"plan-name-duplicate"}]
-    done = validate_sources(Request((str(a), str(b))))
+    done = validate_sources(ValidationSettings((str(a), str(b))))
     assert [judgement.fail_on for judgement in done.results] == [FailOn.NEVER, FailOn.ERROR]
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (elsewhere / "osbctl.toml").write_text('select = ["id-duplicate"]\n')
@@ -64,12 +64,12 @@ def test_rules_are_chosen_by_group_and_by_beginning(tmp_path: Path) -> None:
 def test_a_severity_is_that_of_the_configuration(tmp_path: Path) -> None:
     shutil.copy(FAULTY, tmp_path / "c.yaml")
     (tmp_path / "osbctl.toml").write_text('[severity]\n"*" = "info"\nschema = "warning"\n')
-    (judgement,) = validate_sources(Request((str(tmp_path / "c.yaml"),))).results
+    (judgement,) = validate_sources(ValidationSettings((str(tmp_path / "c.yaml"),))).results
     found = {(all_rules()[f.rule].category is Category.SCHEMA, f.severity.value) for f in judgement.findings}
     assert found == {(True, "warning"), (False, "info")}
     (tmp_path / "osbctl.toml").write_text('[severity]\nspec = "off"\n')
     with pytest.raises(ConfigError, match=r"osbctl\.toml: severity: 'off' is not one of: error, warning, info"):
-        validate_sources(Request((str(tmp_path / "c.yaml"),)))
+        validate_sources(ValidationSettings((str(tmp_path / "c.yaml"),)))
 
 
 def test_settings_of_a_path_hold_for_its_files_alone(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_what_catalogs_share_is_reported_with_the_settings_of_the_file_that_it_i
         '[[per-path]]\npaths = ["ignored.*"]\nignore = ["shared-id"]\n'
         '[[per-path]]\npaths = ["counted.*"]\nplatform = ["kubernetes"]\n'
     )
-    done = validate_sources(Request(tuple(str(tmp_path / name) for name in names), together=True))
+    done = validate_sources(ValidationSettings(tuple(str(tmp_path / name) for name in names), together=True))
     severities = [{f.severity.value for f in one.findings if f.rule == "shared-id"} for one in done.results]
     assert severities == [set(), {"info"}, set(), {"error"}]
     assert done.notes == ()
@@ -118,7 +118,7 @@ class Baseline:
         self.written = self.run(write_baseline=True)
 
     def run(self, **options: Any) -> Validation:
-        return validate_sources(Request((str(self.catalog),), baseline=str(self.file), **options))
+        return validate_sources(ValidationSettings((str(self.catalog),), baseline=str(self.file), **options))
 
 
 def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monke
     assert {entry["source"] for entry in json.loads(baseline.file.read_text())["findings"]} == {"c.yaml"}
     monkeypatch.chdir(tmp_path)
     baseline.catalog.write_text("# moved down\n" + TEXT + PLAN.format(1))
-    done = validate_sources(Request(("c.yaml",), baseline="baseline.json"))
+    done = validate_sources(ValidationSettings(("c.yaml",), baseline="baseline.json"))
     assert (done.results[0].findings, done.results[0].left_out, done.notes) == ((), 2, ())
     baseline.catalog.write_text(TEXT + PLAN.format(1) + PLAN.format(2))
     assert [finding.rule for finding in baseline.run().results[0].findings] == ["default-implicit"]
@@ -181,10 +181,10 @@ def test_a_baseline_of_a_folder_tells_what_is_gone(tmp_path: Path) -> None:
     text = changed.read_text()
     changed.write_text(text.replace("free: true\n", ""))
     asked = {"sources": (str(source),), "baseline": file}
-    assert validate_sources(Request(**asked, write_baseline=True)).results[0].left_out == 1
-    assert lines(validate_sources(Request(**asked))) == []
+    assert validate_sources(ValidationSettings(**asked, write_baseline=True)).results[0].left_out == 1
+    assert lines(validate_sources(ValidationSettings(**asked))) == []
     changed.write_text(text)
-    assert "1 of its findings are gone" in validate_sources(Request(**asked)).notes[-1]
+    assert "1 of its findings are gone" in validate_sources(ValidationSettings(**asked)).notes[-1]
 
 
 def test_a_baseline_holds_what_catalogs_share(tmp_path: Path) -> None:
@@ -192,13 +192,13 @@ def test_a_baseline_holds_what_catalogs_share(tmp_path: Path) -> None:
     for name in names:
         Path(name).write_text("services:\n" + SERVICE.format("01", "ab"))
     asked: dict[str, Any] = {"together": True, "baseline": str(tmp_path / "known.json")}
-    assert any(result.findings for result in validate_sources(Request(tuple(names), together=True)).results)
+    assert any(result.findings for result in validate_sources(ValidationSettings(tuple(names), together=True)).results)
     for write in (True, False):
-        done = validate_sources(Request(tuple(names), write_baseline=write, **asked))
+        done = validate_sources(ValidationSettings(tuple(names), write_baseline=write, **asked))
         assert [result.findings for result in done.results] == [(), ()]
         assert sum(result.left_out for result in done.results) == 3
     Path(names[0]).write_text("services: []\n")
-    assert "3 of its findings are gone" in validate_sources(Request(tuple(names), **asked)).notes[-1]
+    assert "3 of its findings are gone" in validate_sources(ValidationSettings(tuple(names), **asked)).notes[-1]
 
 
 def test_a_baseline_of_indexes_is_refused_in_a_sentence(tmp_path: Path) -> None:

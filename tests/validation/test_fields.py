@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.commands.settings import Request, validation_options
+from osbctl.commands.settings import ValidationSettings, validation_options
 from osbctl.config import Config
 from osbctl.fields import known_fields
 from osbctl.findings import Finding
@@ -222,7 +222,7 @@ def test_go_spells_fields_in_yaml_without_separators() -> None:
 def test_a_field_is_too_new_for_the_platforms_that_are_chosen(platforms: tuple[Platform, ...], told: bool) -> None:
     data = with_plan(maintenance_info={"version": "1.0.0"})
     for version in (None, ApiVersion.V2_14, ApiVersion.V2_17):
-        request = Request(("c.json",), platforms=platforms, api_version=version)
+        request = ValidationSettings(("c.json",), platforms=platforms, api_version=version)
         options = validation_options(request, Config())
         document = parse_document(json.dumps(data).encode(), "c.json")
         rules = [finding.rule for finding in validate_document(document, options).findings]

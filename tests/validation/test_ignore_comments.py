@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from osbctl.commands.settings import Request
+from osbctl.commands.settings import ValidationSettings
 from osbctl.commands.validate import validate_sources
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.folder import read_folder
@@ -158,7 +158,7 @@ def test_a_comment_ignores_what_its_catalog_shares_with_another(tmp_path: Path) 
         ("shared-*", ["shared-id"] * 2),
     ):
         files[1].write_text(text.replace("name-characters", written))
-        judged = validate_sources(Request(tuple(map(str, files)), together=True)).results
+        judged = validate_sources(ValidationSettings(tuple(map(str, files)), together=True)).results
         assert sorted(finding.rule for judgement in judged for finding in judgement.findings) == shared
 
 
