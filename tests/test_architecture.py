@@ -144,6 +144,13 @@ def test_loading_a_catalog_takes_no_module_of_the_broker() -> None:
     assert {module for module in loaded if package_of(module) == "broker"} == set()
 
 
+def test_serve_can_be_refused_on_windows() -> None:
+    """Where nothing of the server can be imported, a sentence says so, and its help is there."""
+    code = "import sys, osbctl.commands.serve; print(*({'resource', 'waitress', 'fcntl'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == []
+
+
 def test_packages_form_no_circle() -> None:
     graph: dict[str, set[str]] = defaultdict(set)
     for module, target in between():

@@ -8,14 +8,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from logging import getLevelNamesMapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from osbctl.broker import logs
 from osbctl.broker.catalog_app import CatalogApp
 from osbctl.broker.parser import parse_api_version
-from osbctl.broker.serve import Service
-from osbctl.broker.serve import serve as run
-from osbctl.broker.settings import ServeOptions, Settings
 from osbctl.catalog import LoadedCatalog
 from osbctl.commands import options as common
 from osbctl.commands.load_catalog import CatalogSource, load, load_in_subprocess
@@ -27,6 +23,9 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.sources.folder import LOCK
 from osbctl.sources.folder.source_tree import SUFFIXES
+
+if TYPE_CHECKING:
+    from osbctl.broker.serve import Service
 
 
 def serve(
@@ -84,6 +83,11 @@ def serve(
     """
     if not hasattr(signal, "SIGHUP"):
         raise SourceError("serve needs Linux or macOS", "on Windows run it in a container, or in WSL")
+    # Windows cannot import these.
+    from osbctl.broker import logs
+    from osbctl.broker.serve import serve as run
+    from osbctl.broker.settings import ServeOptions, Settings
+
     gc.enable()
     options = ServeOptions(
         host=host,
@@ -121,11 +125,13 @@ def service_factory(
     missing_version_status: int,
     *,
     allow_empty: bool,
-) -> Callable[[], Service]:
+) -> Callable[[], "Service"]:
     """Return a function that loads catalog and credentials, with the options of their answers.
 
     Raises UsageError: the minimum version is not `2.N`, the status not 412 or 400, or the path not a valid one.
     """
+    from osbctl.broker.serve import Service
+
     if missing_version_status not in (412, 400):
         raise UsageError("--missing-version-status must be 412 or 400")
     version = parse_api_version(minimum_version)
