@@ -47,7 +47,7 @@ BASE = (
 CALLS = {
     "A byte of YAML to a finding": (
         "commands/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
-        "platforms/cloudfoundry/verdict", "sources/yaml_locations", "reports/text_report",
+        "platforms/cloudfoundry/verdict", "reports/text_report",
     ),
     "A request to its answer": (
         "broker/server", "broker/channel", "broker/parser", "broker/authenticator", "broker/catalog_app",

@@ -25,7 +25,7 @@ from osbctl.client.connection_options import (
 )
 from osbctl.client.http_client import MAX_RECEIVED, WRITE_HTTPS, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
-from osbctl.findings import DocumentError, Location
+from osbctl.findings import DocumentError
 from osbctl.paths import JsonValue
 from osbctl.redaction import mask_secrets, redact, redact_text
 from osbctl.sources.catalogs import require_services
@@ -222,9 +222,8 @@ def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> Ca
         raise not_a_catalog_error(client.name, parse_json_body(body)[1])
     value: Any = parse_json_body(body)[0]
     if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it
-        # Without the text of a line: it may be all of the answer, with its secrets.
-        start = Location(client.name, 1, 1)
-        require_services(Document(client.name, value, "json", lambda paths: dict.fromkeys(paths, start)))
+        # Without its text: a line may be all of the answer, with its secrets.
+        require_services(Document(client.name, value, "json"))
     return CatalogResponse(client.name, body, client.options)
 
 

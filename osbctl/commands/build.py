@@ -73,7 +73,7 @@ def build(
         raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:
         document = read_catalog(folder, common.LocationOptions(env=env, config=config))
-        check_output(output, [part.name for part in document.parts], replaces=CATALOG)
+        check_output(output, [part.name for part in document.texts], replaces=CATALOG)
     _print_findings(check_composed_catalog(document, settings))
     is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
     text = catalog_text(document.data, yaml=is_yaml)
@@ -137,7 +137,7 @@ def compose_folder(
     else as `osbctl.sources.folder.compose`.
     """
     document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
-    used = {name for part in document.parts for name in re.findall(r"\$\{(\w+)", part.text)}
+    used = {name for part in document.texts for name in re.findall(r"\$\{(\w+)", part.text)}
     for name in (pair.partition("=")[0] for pair in pairs):
         if name not in used:
             raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, used))

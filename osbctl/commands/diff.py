@@ -22,8 +22,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each
-from osbctl.findings import DocumentError, Location
-from osbctl.paths import JsonPath
+from osbctl.findings import DocumentError
 from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
 from osbctl.platforms.golang import normalize_field_names
 from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update
@@ -339,11 +338,7 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
 
 def empty_catalog(name: str) -> Document:
     """A catalog without services, in the place of one that was removed."""
-
-    def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
-        return dict.fromkeys(paths, Location(name, 1, 1))
-
-    return Document(name, {"services": []}, "json", locate)
+    return Document(name, {"services": []}, "json")
 
 
 def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:

@@ -40,7 +40,7 @@ from osbctl.platforms import Platform
 from osbctl.registry import location
 from osbctl.registry.records import UnknownBrokerError, mask_client_secrets
 from osbctl.reports.changes import DRIFT, DiffFormat
-from osbctl.sources.document import Document
+from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, read_documents
 from osbctl.sources.read_bytes import Limits
 
@@ -235,7 +235,7 @@ def compare_with_stored(
         data = mask_client_secrets(current.data)
         if data is not current.data:
             sentences.append("secrets of dashboard clients are not stored, so they are not compared")
-            current = current._replace(data=data)
+            current = ComposedDocument.of_part(current, (), data)
     changes = find_drift(stored, current.catalog, platforms=compared, used_plans=used_plans)
     if compared != {stored.platform}:
         stored = replace(stored, kept=(), taken_ids={})

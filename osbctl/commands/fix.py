@@ -25,9 +25,9 @@ from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream
+from osbctl.sources.places import Lines
 from osbctl.sources.read import find_only_file, read_source, read_whole_folder
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_bytes, read_stdin, report_name
-from osbctl.sources.text_lines import Lines
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line
 from osbctl.validation.options import ValidationOptions
@@ -221,8 +221,7 @@ def keep_possible_fixes(
     findings = add_schema_draft_fixes(findings, document)
     if not any(finding.fixes for finding in findings):
         return findings
-    whole = document.parts[0] if document.parts else document  # a Spring configuration is read into another form
-    files, read = {document.name: whole.text.encode()}, _file_reader(document.name, at)
+    files, read = {document.name: document.texts[0].text.encode()}, _file_reader(document.name, at)
     if document.syntax in ("folder", "brokerpak"):
         files, read = {}, _folder_reader(source, at, variables_of)
     safe, every = (

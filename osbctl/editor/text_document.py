@@ -13,9 +13,9 @@ from lsprotocol import types
 from osbctl.commands.settings import all_rules
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath
-from osbctl.sources.document import Document, Span
+from osbctl.sources.document import ParsedText
 from osbctl.sources.parse import decode_utf8, parse_text
-from osbctl.sources.text_lines import LINE_END
+from osbctl.sources.places import LINE_END, Span
 from osbctl.sources.yaml_text import mask_placeholders
 from osbctl.text import escape_line
 
@@ -82,7 +82,7 @@ class TextDocument:
         return end - start + bisect_left(self._wide_offsets, end) - bisect_left(self._wide_offsets, start)
 
     @cached_property
-    def document(self) -> Document | None:
+    def document(self) -> ParsedText | None:
         """The parsed file, of any JSON type; None if it cannot be parsed."""
         try:
             return parse_text(self.decode(), self.name)
@@ -96,7 +96,7 @@ class TextDocument:
     @cached_property
     def spans(self) -> dict[JsonPath, Span]:
         """Span of each value; empty if the file cannot be parsed."""
-        return self.document.source_map().spans() if self.document else {}
+        return self.document.spans() if self.document else {}
 
     def path_at(self, offset: int) -> JsonPath | None:
         """Path of the innermost value whose text or key contains the offset."""

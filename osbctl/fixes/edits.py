@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from osbctl.findings import Fix
 from osbctl.paths import JsonPath, entries, get_at
-from osbctl.sources.document import Document, Span
+from osbctl.sources.document import ParsedText
+from osbctl.sources.places import Span
 
 _FIRST = ("id", "name", "description")
 NO_TEXT = "there is no text that can be edited safely"
@@ -28,7 +29,7 @@ class Edit(NamedTuple):
     new: str
 
 
-def make_edit(document: Document, spans: Mapping[JsonPath, Span], fix: Fix, path: JsonPath) -> Edit | str:
+def make_edit(document: ParsedText, spans: Mapping[JsonPath, Span], fix: Fix, path: JsonPath) -> Edit | str:
     """The edit for `fix` at `path` of this file, or why there is none; `spans` are those of the whole text."""
     text, span = document.text, spans.get(path)
     if span is None:
@@ -40,23 +41,20 @@ def make_edit(document: Document, spans: Mapping[JsonPath, Span], fix: Fix, path
     if fix.action == "rename":
         quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
         return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else NO_TEXT
-    if not span.anchored:
-        return _make_replacement(text, span, fix)
-    anchor = _ANCHOR.match(text, span.start, span.end)
-    return _make_replacement(text, span._replace(start=anchor.end()), fix) if anchor else _ANCHORED
-
-
-def _make_replacement(text: str, span: Span, fix: Fix) -> Edit | str:
-    """The edit that quotes, wraps or sets the value at a span."""
-    written = text[span.start : span.end]
+    start, end = span.start, span.end
+    if span.anchored:
+        anchor = _ANCHOR.match(text, start, end)
+        if anchor is None:
+            return _ANCHORED
+        start = anchor.end()
     if fix.action == "quote":
-        return make_quoting_edit(text, None if span.style else (span.start, span.end))
+        return make_quoting_edit(text, None if span.style else (start, end))
     if fix.action == "wrap":
-        return Edit(span.start, span.end, f"[{written if span.style else _format_value(fix.value)}]")
-    return Edit(span.start, span.end, _format_value(fix.value))
+        return Edit(start, end, f"[{text[start:end] if span.style else _format_value(fix.value)}]")
+    return Edit(start, end, _format_value(fix.value))
 
 
-def _make_removal(document: Document, spans: Mapping[JsonPath, Span], path: JsonPath) -> Edit | str:
+def _make_removal(document: ParsedText, spans: Mapping[JsonPath, Span], path: JsonPath) -> Edit | str:
     """Remove an entry, with the comma or line end between it and a neighbour."""
     text, parent = document.text, spans[path[:-1]]
     start, end = spans[path].key[0], spans[path].end
@@ -107,7 +105,7 @@ def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:
             end = each.end
 
 
-def _make_insertion(document: Document, spans: Mapping[JsonPath, Span], path: JsonPath, value: Any) -> Edit | str:
+def _make_insertion(document: ParsedText, spans: Mapping[JsonPath, Span], path: JsonPath, value: Any) -> Edit | str:
     """Insert an entry before a neighbour and the comments above it, on a line of its own if that one is."""
     text = document.text
     keys = [key for key, _ in entries(get_at(document.data, path[:-1])) if (*path[:-1], key) in spans]

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from osbctl.findings import DocumentError, Finding, Fix, Location
 from osbctl.fixes.edits import NO_TEXT, Edit, apply_edits, make_edit, make_quoting_edit
 from osbctl.paths import JsonPath, get_at, pointer, value_at
-from osbctl.sources.document import Document, Span
+from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_text
+from osbctl.sources.places import Lines, Span
 from osbctl.sources.spring import is_in_spring_catalog, spring_field_name
-from osbctl.sources.text_lines import Lines
 
 FindingFix: TypeAlias = tuple[Finding, Fix]
 
@@ -162,7 +162,7 @@ class _SourceText:
     def __init__(self, name: str, data: bytes) -> None:
         self._document = parse_text(decode_utf8(data, name), name)
         self.text = self._document.text
-        self.spans: dict[JsonPath, Span] = self._document.source_map().spans(aliases=True)
+        self.spans: dict[JsonPath, Span] = self._document.spans(aliases=True)
         self.lines = Lines(name, self.text)
         self._keys = {span.key[0]: path for path, span in self.spans.items() if span.key[1]}
         self._items = {span.start: path for path, span in self.spans.items() if not span.key[1]}

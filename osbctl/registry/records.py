@@ -216,7 +216,7 @@ class RegisteredBroker:
         name = self.row.name
         advice = "restore the database from a backup; or remove the broker, and add it again"
         try:
-            document = parse_document(self.catalog, f"{name} (stored)")
+            document: Document = parse_document(self.catalog, f"{name} (stored)")
             if self.row.services:  # some platforms accept a catalog without `services`, and store that it has none
                 document = require_services(document)
         except DocumentError as error:
@@ -230,7 +230,8 @@ class RegisteredBroker:
     @property
     def data(self) -> dict[str, Any]:
         """The stored catalog as JSON values; raises as `document`."""
-        return self.document.data
+        data: dict[str, Any] = self.document.data
+        return data
 
 
 def utc_timestamp() -> str:

@@ -5,18 +5,18 @@ and the editor find catalogs with this module.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
-from osbctl.sources.document import Document
+from osbctl.sources.document import ComposedDocument, Document, ParsedText
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
+from osbctl.sources.places import LINE_END
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.sources.spring import is_in_spring_catalog, rename_spring_fields
-from osbctl.sources.text_lines import LINE_END
 from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
@@ -66,7 +66,7 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
             place.document.check_faults(place.path)
         raise _no_catalog_error(places[0])
     first = found[0].pointer
-    if found[0].document.embedded and not isinstance(found[0].value, str):
+    if not found[0].document.texts and not isinstance(found[0].value, str):
         found[0] = _resolve_pointer(_top_places(documents), first)[0]  # with its places in the file
     if len(found) > 1:
         *pointers, last = (one.pointer + " (not readable)" * isinstance(one.value, str) for one in found[:_MAX_NAMED])
@@ -80,8 +80,6 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     if isinstance(found[0].value, str):
         _parse_embedded_text(found[0])  # raises why it cannot be read
     document = _to_catalog_document(found[0], at)
-    if warnings := found[0].document.check_faults(found[0].path):
-        document = document._replace(notes=(*document.notes, *warnings))
     return rename_spring_fields(document) if is_in_spring_catalog(first) else document
 
 
@@ -211,10 +209,10 @@ def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place
     """The catalogs at a place or below it; `visited` has the collections met so far, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
-        if _TEXT_OF_CATALOG.search(value) and place.document.text:
+        if _TEXT_OF_CATALOG.search(value) and place.document.texts:
             try:
                 # Without places in the file, whose cost grows with the file: there may be thousands of such texts.
-                inside = [document._replace(text="", embedded=True) for document in parse_stream(value, "")]
+                inside = [Document("", document.data, document.syntax) for document in parse_stream(value, "")]
                 for inner in _top_places(inside, place.pointer):
                     yield from _find_catalogs_in(inner, visited)
             except DocumentError:
@@ -243,7 +241,7 @@ def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
             raise _pointer_error(places[0], container, step)
         value: Any = container[key]
         places = [value if len(places) > 1 else places[0].child(key, value)]
-        if isinstance(places[0].value, str) and places[0].document.text:
+        if isinstance(places[0].value, str) and places[0].document.texts:
             places = _parse_embedded_text(places[0])
     return places
 
@@ -254,63 +252,62 @@ def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
 def _parse_embedded_text(place: _Place) -> list[_Place]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
     warnings = place.document.check_faults(place.path)
-    to_file_location, lines = _location_mapper(place), LINE_END.split(place.value)
-
-    def move_line(found: re.Match[str]) -> str:
-        line, comma, column = found.groups("")
-        there = to_file_location(Location("", int(line), int(column or 1), lines[int(line) - 1]))
-        return f"at line {there.line}{comma}{there.column if comma else ''}"
-
-    def move_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        return tuple(
-            one._replace(
-                location=one.location and to_file_location(one.location),
-                sentence=_LINE_IN_MESSAGE.sub(move_line, one.message),
-            )
-            for one in findings
-        )
-
-    def as_embedded(document: Document) -> Document:
-        def locate(paths: frozenset[JsonPath]) -> dict[JsonPath, Location]:
-            return {path: to_file_location(there) for path, there in document.locate(paths).items()}
-
-        def check_faults(path: JsonPath) -> tuple[Finding, ...]:
-            try:
-                return move_findings(document.check_faults(path))
-            except DocumentError as error:
-                raise DocumentError(move_findings(error.findings)) from None
-
-        name, notes = place.document.name, (*warnings, *move_findings(document.notes))
-        part = document._replace(name=name, locator=locate, notes=notes, check_faults=check_faults)
-        # Without `text`: offsets in it are none in the file.
-        return part._replace(text="", embedded=True)
-
+    string = _StringInFile(place)
     try:
-        documents = parse_stream(place.value, "")
+        documents = [_EmbeddedDocument(document, string, warnings) for document in parse_stream(place.value, "")]
     except DocumentError as error:
-        raise DocumentError(move_findings(error.findings)) from None
-    return _top_places([as_embedded(document) for document in documents], place.pointer)
+        raise DocumentError(string.move_findings(error.findings)) from None
+    return _top_places(documents, place.pointer)
 
 
-def _location_mapper(place: _Place) -> Callable[[Location], Location]:
-    """Return a function from locations in a string to locations in the file.
+class _EmbeddedDocument(Document):
+    """A document in a string, with locations in the file; without `texts`, as offsets in it are none in the file."""
+
+    embedded = True
+
+    def __init__(self, inner: ParsedText, string: "_StringInFile", notes: tuple[Finding, ...]) -> None:
+        notes = (*notes, *string.move_findings(inner.notes))
+        super().__init__(string.place.document.name, inner.data, inner.syntax, notes)
+        self._inner, self._string = inner, string
+
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
+        return {path: self._string.move(there) for path, there in self._inner.locate(paths).items()}
+
+    def check_faults(self, path: JsonPath) -> tuple[Finding, ...]:
+        try:
+            return self._string.move_findings(self._inner.check_faults(path))
+        except DocumentError as error:
+            raise DocumentError(self._string.move_findings(error.findings)) from None
+
+
+class _StringInFile:
+    """A string of a document, and the locations in the file of what stands in it.
 
     They are exact in a block of lines (`|`). In other strings, with escapes and folded lines, they are where the string
     begins.
     """
 
-    @cache
-    def locate_string_in_file() -> tuple[Location, list[str], int]:
-        """The location of the string, the lines of the file if it is a block, and the number of its first line."""
-        document, path = place.document, place.path
-        span = document.source_map().spans().get(path)
-        is_block = span is not None and span.style == "|"
-        lines = LINE_END.split(document.text) if is_block else []
-        first = len(LINE_END.findall(document.text, 0, span.start)) + 1 if span else 0
-        return document.locate([path])[path], lines, first
+    def __init__(self, place: _Place) -> None:
+        self.place, self._lines = place, LINE_END.split(place.value)
 
-    def to_file_location(inner: Location) -> Location:
-        start, lines, first = locate_string_in_file()
+    def move_findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """The findings about the string's text, with locations in the file."""
+        return tuple(
+            one._replace(
+                location=one.location and self.move(one.location),
+                sentence=_LINE_IN_MESSAGE.sub(self._move_line, one.message),
+            )
+            for one in findings
+        )
+
+    def _move_line(self, found: re.Match[str]) -> str:
+        line, comma, column = found.groups("")
+        there = self.move(Location("", int(line), int(column or 1), self._lines[int(line) - 1]))
+        return f"at line {there.line}{comma}{there.column if comma else ''}"
+
+    def move(self, inner: Location) -> Location:
+        """The location in the file of a location in the string's text."""
+        start, lines, first = self._start
         line = first + inner.line
         if lines and not inner.excerpt:  # the end of the text: the line after it is of something else
             return Location(start.source, line - 1, len(lines[line - 2]) + 1, lines[line - 2])
@@ -320,7 +317,15 @@ def _location_mapper(place: _Place) -> Callable[[Location], Location]:
         indent = len(outer) - len(inner.excerpt)
         return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent)
 
-    return to_file_location
+    @cached_property
+    def _start(self) -> tuple[Location, list[str], int]:
+        """The location of the string, the lines of the file if it is a block, and the number of its first line."""
+        (file,), path = self.place.document.texts, self.place.path
+        span = file.spans().get(path)
+        is_block = span is not None and span.style == "|"
+        lines = LINE_END.split(file.text) if is_block else []
+        first = len(LINE_END.findall(file.text, 0, span.start)) + 1 if span else 0
+        return file.locate([path])[path], lines, first
 
 
 # The document of a catalog.
@@ -329,20 +334,24 @@ def _location_mapper(place: _Place) -> Callable[[Location], Location]:
 def _to_catalog_document(place: _Place, at: str) -> Document:
     """The document of the catalog at `place`; `read_as` reports an unusual place or shape."""
     document, value, path, where = place
+    warnings = document.check_faults(path)
     shape = "" if _is_meant_as_catalog(value) else _catalog_shape(value)
-    data, what = value, "the catalog{}"
-    inserted: JsonPath = ()
+    if not where and shape not in ("list", "offering"):
+        return document
+    inserted: JsonPath
+    data, what, inserted = value, "the catalog{}", ()
     if shape == "list":
         data, inserted, what = {"services": value}, ("services",), "a list of service offerings{} as a catalog"
     elif shape == "offering":
         data, inserted, what = {"services": [value]}, ("services", 0), "a single service offering{} as a catalog"
-    if path or inserted:
-        part = document.with_data(data, lambda inside: (*path, *inside[len(inserted) :]))
-        document = part._replace(notes=_select_notes_of_part(document.notes, path, inserted), top=path)
+    part = ComposedDocument.of_part(document, path, data)
+    if inserted:
+        part.set_key_origin(data, "services", (document, path))
+        part.set_object_origin(value, (document, path))
+    part.notes = (*_select_notes_of_part(document.notes, path, inserted), *warnings)
     if where != at or (inserted and not at):
-        there = f" at {where}" if where else ""
-        document = document._replace(read_as=f"{document.name}: read {what.format(there)}")
-    return document
+        part.read_as = f"{document.name}: read {what.format(f' at {where}' if where else '')}"
+    return part
 
 
 def _select_notes_of_part(notes: tuple[Finding, ...], path: JsonPath, inserted: JsonPath) -> tuple[Finding, ...]:
@@ -374,7 +383,7 @@ def _no_catalog_error(place: _Place) -> DocumentError:
     if isinstance(place.value, dict) and _is_brokerpak_part(place.value):
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
         hint = "name the folder, for example osbctl validate ."
-    elif not is_template(place.document.text):
+    elif not any(is_template(one.text) for one in place.document.texts):
         plans = place.value.get("plans") if isinstance(place.value, dict) else place.value
         is_list = isinstance(plans, list) and bool(plans) and all(isinstance(plan, dict) for plan in plans)
         if _is_plan(place.value) or (is_list and (plans is not place.value or all(map(_is_plan, plans)))):
@@ -382,7 +391,7 @@ def _no_catalog_error(place: _Place) -> DocumentError:
             message = f"there is no catalog here: {'these' if is_list else 'this'} {what} without a service offering"
             hint = "name the file or folder of the service offering; plans stand in its `plans`"
             return _document_error(place, "no-catalog", message, hint)
-        if other := other_kind_finding(place.document):
+        if other := other_kind_finding(place.document.name):
             return DocumentError((other,))
         if inner := pointer_to_services(place.value):
             message = f"there is no catalog here, and `services` at {inner} has no service offering"

@@ -17,7 +17,7 @@ from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.tools import ExportRow, Fields, Page, RowFields, export_format, row_name
 from osbctl.platforms.updates import StoredRow
 from osbctl.sources.catalogs import find_only_catalog, has_service_offering, require_services
-from osbctl.sources.document import Document, PathOrigins
+from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.parse import decode_utf8, not_object_finding, parse_stream
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes
@@ -63,7 +63,7 @@ class StoredCatalog:
 # The documents of an export.
 
 
-def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> Sequence[Document]:
     """Read the documents of an export in `source` (as for `read_source`): at least one, each an object.
 
     Raises SourceError, UsageError: it cannot be opened; DocumentError: what it holds cannot be read.
@@ -75,7 +75,7 @@ def read_documents(source: str, limits: Limits = DEFAULT_LIMITS) -> list[Documen
     return parse_documents(data, name, limits)
 
 
-def parse_documents(content: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+def parse_documents(content: bytes, name: str, limits: Limits = DEFAULT_LIMITS) -> Sequence[Document]:
     """Parse the documents of an export; `name` is its name in reports. Raises as `read_documents`."""
     documents = parse_stream(decode_utf8(content, name), name, limits)
     for document in documents:
@@ -311,19 +311,21 @@ def _services_of_broker(shape: RowFields, services: dict[str, ExportRow], broker
 
 def _catalog_document(shape: RowFields, sources: Sequence[Document], rows: OfferingRows) -> Document:
     services: list[dict[str, Any]] = []
-    origins = PathOrigins({"services": services}, (sources[0], ()))
-    for service, plans in rows:
-        services.append(_row_to_catalog_object(shape, shape.service, service, origins))
-        services[-1]["plans"] = [_row_to_catalog_object(shape, shape.plan, plan, origins) for plan in plans]
     name = ", ".join(dict.fromkeys(source.name for source in sources))
-    return Document(name, origins.data, sources[0].syntax, origins.locate)
+    catalog = ComposedDocument(name, {"services": services}, sources[0].syntax, (sources[0], ()))
+    for service, plans in rows:
+        services.append(_row_to_catalog_object(shape, shape.service, service, catalog))
+        services[-1]["plans"] = [_row_to_catalog_object(shape, shape.plan, plan, catalog) for plan in plans]
+    return catalog
 
 
-def _row_to_catalog_object(shape: RowFields, fields: Fields, row: ExportRow, origins: PathOrigins) -> dict[str, Any]:
+def _row_to_catalog_object(
+    shape: RowFields, fields: Fields, row: ExportRow, catalog: ComposedDocument
+) -> dict[str, Any]:
     """Map a row to an object of a catalog, without the metadata fields that the platform adds by itself."""
     data: dict[str, Any] = {}
     document: Any = row.document
-    origins.set_object_origin(data, (document, row.path))
+    catalog.set_object_origin(data, (document, row.path))
     for field, places in fields.items():
         place = next((place for place in places if get_at(row.data, place) is not None), places[0])
         value, holder = get_at(row.data, place), data
@@ -333,5 +335,5 @@ def _row_to_catalog_object(shape: RowFields, fields: Fields, row: ExportRow, ori
             for step in field[:-1]:
                 holder = holder.setdefault(str(step), {})
             holder[str(field[-1])] = value
-        origins.set_key_origin(holder, str(field[-1]), (document, (*row.path, *place)))
+        catalog.set_key_origin(holder, str(field[-1]), (document, (*row.path, *place)))
     return data

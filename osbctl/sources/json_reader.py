@@ -7,17 +7,14 @@ then a slower walk finds out where it is; the same walk gives the places of find
 
 import json
 import re
-from collections.abc import Iterable
-from functools import cached_property
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
 from typing import Any, NoReturn
 
-from osbctl.findings import DocumentError, Location
+from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, depth
 from osbctl.redaction import is_secret_path, mask_secrets
-from osbctl.sources.document import SourceMap, Span
+from osbctl.sources.places import DECIMAL_COMMA, Lines, Span, TextFault, fault_error, is_decimal_comma, make_fault
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import DECIMAL_COMMA, Lines, TextFault, fault_error, is_decimal_comma, make_fault
 
 
 class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
@@ -79,41 +76,12 @@ _LENIENT_DECODER = json.JSONDecoder(
 )
 
 
-class JsonMap(SourceMap):
-    """The locations of the values in `text`, which must be valid JSON; computed in one pass."""
-
-    def __init__(self, text: str, name: str) -> None:
-        self._text, self._name = text, name
-
-    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
-        lines = Lines(self._name, self._text)
-        return {path: lines.at(*self._underlined_range(path)) for path in paths}
-
-    def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:  # noqa: ARG002  # JSON has none
-        return self._spans
-
-    def text_of(self, path: JsonPath) -> tuple[list[tuple[int, int]], set[int]]:
-        spans = [self._spans[path[:end]] for end in range(1, len(path) + 1)]
-        return [(spans[-1].start, spans[-1].end)], {span.key[0] for span in spans if span.key[1]}
-
-    @cached_property
-    def _spans(self) -> dict[JsonPath, Span]:
-        walk = _Walk(self._text, self._name, DEFAULT_LIMITS)
-        walk.walk_document()
-        return walk.spans
-
-    def _underlined_range(self, path: JsonPath) -> tuple[int, int]:
-        """The range that reports underline: an entry with its key, or only the key of an object or array."""
-        while path not in self._spans:
-            path = path[:-1]
-        span = self._spans[path]
-        if not path:
-            return span.start, span.start
-        if not span.key[1]:
-            return span.start, span.end
-        return span.key[0], span.key[1] if self._text[span.start] in "{[" else span.end
+def locate(text: str, name: str) -> Span:
+    """The span of the value in `text`, which must be valid JSON, with the spans of all values in it."""
+    return _Walk(text, name, DEFAULT_LIMITS).walk_document()
 
 
+_CLOSING = {"{": "}", "[": "]"}
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
 _WORD = re.compile("true|false|null|(NaN|Infinity|-Infinity)")
@@ -121,7 +89,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class _Walk:
-    """A walk over a text, token by token, that records the span of each value, and the faults.
+    """A walk over a text, token by token, that finds the span of each value, and the faults.
 
     Stops at the first fault of syntax, since what follows would be guesswork, and at the limit of depth, so that
     recursion is safe; faults that leave the structure whole are gathered.
@@ -132,47 +100,56 @@ class _Walk:
         self._depth = limits.depth
         self._faults: list[TextFault] = []
         self._path: JsonPath = ()  # of the last value that was begun
-        self.spans: dict[JsonPath, Span] = {}
 
     def find_faults(self) -> tuple[TextFault, ...]:
         """The faults that leave the structure whole. Raises DocumentError, with all: another ends the walk."""
         self.walk_document()
         return tuple(self._faults)
 
-    def walk_document(self) -> None:
-        """Record all spans and faults. Raises DocumentError: a fault of syntax, or the depth, ends the walk."""
-        offset = self._walk_value(self._skip_space(0), (), (0, 0))
+    def walk_document(self) -> Span:
+        """The span of the document's value. Raises DocumentError: a fault of syntax, or the depth, ends the walk."""
+        span, offset = self._walk_value(self._skip_space(0), (), (0, 0))
+        span.shown_end = span.start  # reports underline no whole document
         if self._text[offset : offset + 1] in ("{", "["):
             self._fail("several-documents", "a second document begins here; a catalog is one", offset)
         if offset < len(self._text):
             self._fail("syntax", f"text after the end of the document: {_quote_text_at(self._text, offset)}", offset)
+        return span
 
     def _skip_space(self, offset: int) -> int:
         return _SPACE.match(self._text, offset).end()  # type: ignore[union-attr]  # it matches nothing, too
 
-    def _walk_value(self, start: int, path: JsonPath, key: tuple[int, int]) -> int:
-        """Record the value at `start`, and those in it; return the offset of the next token."""
+    def _walk_value(self, start: int, path: JsonPath, key: tuple[int, int]) -> tuple[Span, int]:
+        """The span of the value at `start`, with those in it, and the offset of the next token."""
         self._path = path
         first = self._text[start : start + 1]
-        closing = {"{": "}", "[": "]"}.get(first)
+        closing = _CLOSING.get(first)
         if closing and len(path) >= self._depth:
             self._fail("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
-        end = self._walk_collection(start, path, closing) if closing else self._walk_scalar(start)
-        self.spans[path] = Span(start, end, key, style='"' if first == '"' else "")
-        return self._skip_space(end)
+        if not closing:
+            span = Span(start, self._walk_scalar(start), key)
+            if first == '"':
+                span.style = first
+        else:
+            span = Span(start, start, key)
+            span.below = {}
+            span.end = self._walk_collection(span, path, closing)
+            span.shown_end = key[1] or span.end
+        return span, self._skip_space(span.end)
 
-    def _walk_collection(self, start: int, path: JsonPath, closing: str) -> int:
-        """Record the values of the object or array that begins at `start`; return its end."""
+    def _walk_collection(self, span: Span, path: JsonPath, closing: str) -> int:
+        """Find the spans of the values in the object or array that `span` begins; return its end."""
         keys: dict[str, int] = {}
-        offset, index = self._skip_space(start + 1), 0
+        offset, index = self._skip_space(span.start + 1), 0
         while self._text[offset : offset + 1] != closing:
             if index:
                 offset = self._skip_comma(offset, closing)
             if closing == "]":
-                offset = self._walk_value(offset, (*path, index), (0, 0))
+                span.below[index], offset = self._walk_value(offset, (*path, index), (0, 0))
             else:
                 key, end = self._walk_key(offset, keys)
-                offset = self._walk_value(self._skip_colon(key, end), (*path, key), (offset, end))
+                value = self._skip_colon(key, end)
+                span.below[key], offset = self._walk_value(value, (*path, key), (offset, end))
             index += 1
         return offset + 1
 

@@ -1,15 +1,14 @@
 """Parse bytes to a `Document`: UTF-8, then JSON or YAML; and a text to several documents."""
 
 import re
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath, pointer
-from osbctl.sources.document import Document, SourceMap, Syntax
+from osbctl.sources.document import Document, ParsedText, Syntax
+from osbctl.sources.places import Lines, TextFault
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
-from osbctl.sources.text_lines import Lines, TextFault, check_faults
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
@@ -32,7 +31,7 @@ _CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", r
 """The beginning of a line that is more than a comment, a directive or a mark between documents."""
 
 
-def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> Document:
+def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -> ParsedText:
     """Parse JSON or YAML, whichever it looks like; `name` is for reports. Raises DocumentError: it is no object."""
     document = parse_text(decode_utf8(data, name), name, limits)
     document.check_faults(())
@@ -43,7 +42,7 @@ def parse_document(data: bytes, name: str, *, limits: Limits = DEFAULT_LIMITS) -
 
 def not_object_finding(document: Document, value: Any, path: JsonPath) -> Finding:
     """The finding about a value at `path` that must be an object."""
-    if other := other_kind_finding(document):
+    if other := other_kind_finding(document.name):
         return other
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     what = f"the value at {pointer(path)}" if path else "the document"
@@ -52,19 +51,19 @@ def not_object_finding(document: Document, value: Any, path: JsonPath) -> Findin
     return document.error("not-an-object", message, path, hint)
 
 
-def other_kind_finding(document: Document) -> Finding | None:
+def other_kind_finding(name: str) -> Finding | None:
     """The finding about a source that holds no catalog and whose ending names another kind of file; None for others."""
-    kind = _OTHER_KINDS.get(document.name[document.name.rfind(".") :].lower())
+    kind = _OTHER_KINDS.get(name[name.rfind(".") :].lower())
     if kind is None:
         return None
     hint = "name the JSON or YAML file of the catalog, or get it from the running broker with osbctl fetch URL"
     if kind == "a file of properties":
         hint = "write the catalog as YAML, or get it from the running broker with osbctl fetch URL"
-    place = Location(document.name, 1, 1)
+    place = Location(name, 1, 1)
     return Finding("no-catalog", Severity.ERROR, f"there is no catalog here: this is {kind}", (), place, hint)
 
 
-def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Document:
+def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> ParsedText:
     """Parse `text` to a document whose data may be any value, and may have faults: call its `check_faults`.
 
     Raises DocumentError: it is neither JSON nor YAML.
@@ -75,7 +74,7 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
             raise _syntax_error(text, name, marker.start(), "there is a merge conflict here", hint) from None
-        other = other_kind_finding(text_document(text, name, None, "yaml"))
+        other = other_kind_finding(name)
         if other and not text.lstrip().startswith("{"):
             raise DocumentError((other,)) from None
         if not is_template(text):
@@ -85,30 +84,7 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> Documen
     if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
         # YAML would read null, of which platforms say something else than of the value.
         raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
-
-    document = text_document(text, name, value, syntax, notes)
-    if not faults:
-        return document
-    lines = Lines(name, text)
-    return document._replace(
-        check_faults=lambda path: check_faults(faults, lines, lambda where: document.source_map().text_of(where), path)
-    )
-
-
-def text_document(text: str, name: str, value: Any, syntax: Syntax, notes: tuple[Finding, ...] = ()) -> Document:
-    """The document of `value`, which was read from `text`, with locations in that."""
-
-    @cache
-    def source_map() -> SourceMap:
-        if syntax == "json":
-            from osbctl.sources import json_reader
-
-            return json_reader.JsonMap(text, name)
-        from osbctl.sources import yaml_locations
-
-        return yaml_locations.YamlMap(text, name)
-
-    return Document(name, value, syntax, lambda paths: source_map().locate(paths), notes, text, source_map=source_map)
+    return ParsedText(name, value, syntax, notes, text=text, faults=faults)
 
 
 def is_template(text: str) -> bool:
@@ -168,7 +144,7 @@ def _mismatch_finding(name: str, named_syntax: str, actual_syntax: str) -> Findi
     return Finding("format-mismatch", Severity.INFO, message, (), Location(name, 1, 1), hint="rename the file")
 
 
-def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[Document]:
+def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[ParsedText]:
     """Parse `text` to documents, at least one; empty documents of a YAML stream are skipped.
 
     Raises DocumentError: one of them cannot be read.
@@ -176,6 +152,9 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
     try:
         return [parse_text(text, name, limits)]
     except DocumentError:
+        # Only now, as a line `---` may also stand in a text of several lines. A text in brackets is one document, whose
+        # own error says more; and each part is padded with the lines before it, so a bound keeps that from growing
+        # with the square of their number.
         starts = [] if text.lstrip()[:1] in ("{", "[") else [found.start() for found in _YAML_START.finditer(text)]
         ends = pairwise([0, *starts, len(text)])
         spans = [(start, end) for start, end in ends if starts and _CONTENT.search(text, start, end)]
@@ -187,5 +166,6 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
         done = start
         # With empty lines before it, so that its locations are those of the text.
         document = parse_text("\n" * lines + text[start:end], name, limits)
-        documents.append(document._replace(embedded=True))
+        document.embedded = True
+        documents.append(document)
     return documents

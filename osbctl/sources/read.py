@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from osbctl.errors import SourceError
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, ParsedText
 from osbctl.sources.parse import decode_utf8, parse_document
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
@@ -71,10 +71,11 @@ def read_whole_folder(folder: str, at: str, **options: Any) -> Document:
     document = read_folder(folder, **options)
     if not at:
         return document
-    return document._replace(read_as=f"{document.read_as or f'{folder}: read as a folder'}; --at is for files")
+    document.read_as = f"{document.read_as or f'{folder}: read as a folder'}; --at is for files"
+    return document
 
 
-def read_object(source: str) -> Document:
+def read_object(source: str) -> ParsedText:
     """Read an object; `source` as in `read_source`, but no folder. Raises SourceError, or DocumentError: no object."""
     try:
         return parse_document(*read_bytes(source))

@@ -29,10 +29,9 @@ MAX_NODES = 20_000_000
 MAX_DIGITS = 4_300
 """Longer integers are refused: it is what Python itself takes, since reading them costs quadratic time."""
 
-MAX_PROBLEMS = 100
-"""The most faults that are reported of one text; the last one says that more are omitted."""
 
-TOO_MANY = "the faults from here on are omitted; repair those above first"
+STDIN = "<stdin>"
+"""Default name of standard input in reports."""
 
 
 class Limits(NamedTuple):
@@ -58,10 +57,6 @@ def too_large_error(name: str, limits: Limits) -> DocumentError:
     """The error of a source that is larger than the limit."""
     message, hint = f"the source is larger than {limits.bytes:,} bytes", "raise the limit with --max-bytes"
     return DocumentError((Finding("too-large", Severity.ERROR, message, (), Location(name, 1, 1), hint=hint),))
-
-
-STDIN = "<stdin>"
-"""Default name of standard input in reports."""
 
 
 def report_name(source: str, stdin_filename: str | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.paths import JsonPath
-from osbctl.sources.document import Document, PathOrigins
+from osbctl.sources.document import ComposedDocument, Document
 
 _PROPERTY = "spring.cloud.openservicebroker.catalog"
 _DEFAULTS = {"service": {"bindable": False}}
@@ -35,15 +35,12 @@ def rename_spring_fields(document: Document) -> Document:
     maps stay. `bindable` is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A
     field that is also present under the sent name keeps its own. Locations are in the text.
     """
-    origins = PathOrigins({}, (document, ()))
-    data = origins.data = _rename_value(document.data, "catalog", document, (), origins)
-    if data == document.data:
-        return document
-    # Without `text`, which has other names than `data`.
-    return document._replace(data=data, locator=origins.locate, text="", parts=(document,))
+    sent = ComposedDocument.of_part(document, (), {})
+    sent.data = _rename_value(document.data, "catalog", document, (), sent)
+    return document if sent.data == document.data else sent
 
 
-def _rename_value(value: Any, kind: str, document: Document, path: JsonPath, origins: PathOrigins) -> Any:
+def _rename_value(value: Any, kind: str, document: Document, path: JsonPath, origins: ComposedDocument) -> Any:
     """Copy the object of this kind at `path`, or the list of objects, as it is sent; `kind` is empty for other maps."""
     if isinstance(value, list):
         return [_rename_value(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
@@ -60,7 +57,7 @@ def _rename_value(value: Any, kind: str, document: Document, path: JsonPath, ori
 
 
 def _rename_object(
-    value: dict[str, Any], kind: str, document: Document, path: JsonPath, origins: PathOrigins
+    value: dict[str, Any], kind: str, document: Document, path: JsonPath, origins: ComposedDocument
 ) -> dict[str, Any]:
     sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
     for key, place, item in _entries_with_paths(value, kind, path):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import JsonPath, entries
-from osbctl.sources.document import Document
+from osbctl.sources.document import ParsedText
 
 ENVIRONMENT = "the environment"
 
@@ -44,13 +44,13 @@ _OTHER_NAMES = {
 """Settings of a broker's configuration whose variables have another name (pkg/featureflags/feature_flags.go)."""
 
 
-def variables_of_configuration(document: Document) -> dict[str, Variable]:
+def variables_of_configuration(document: ParsedText) -> dict[str, Variable]:
     """The settings in a configuration of cloud-service-broker (its `--config`), by the names of their variables.
 
     `service: {NAME: {plans: '…'}}` is `GSB_SERVICE_NAME_PLANS`. The broker does not read lists, and of objects only
     `defaults`.
     """
-    spans = document.source_map().spans()
+    spans = document.spans()
     found = {}
     for path, value in _settings(document.data, ()):
         upper = "_".join(map(str, path)).upper().replace(".", "_").replace("-", "_")

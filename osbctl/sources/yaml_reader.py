@@ -5,6 +5,7 @@ is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any, NoReturn
 
 import yaml
@@ -14,16 +15,19 @@ from yaml.scanner import ScannerError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.paths import entries
 from osbctl.redaction import SECRET, is_secret_path
-from osbctl.sources.read_bytes import MAX_DIGITS, MAX_PROBLEMS, TOO_DEEP_HINT, Limits
-from osbctl.sources.text_lines import (
+from osbctl.sources.places import (
     DECIMAL_COMMA,
+    MAX_PROBLEMS,
+    NO_SPAN,
     Lines,
+    Span,
     TextFault,
     fault_error,
     fault_findings,
     is_decimal_comma,
     make_fault,
 )
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 from osbctl.sources.yaml_text import (
     BOOLEANS_OF_1_1,
     CONSTANTS,
@@ -51,8 +55,19 @@ def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...
         return Builder(text, name, limits, PlaceholderLoader).build()
 
 
+def locate(text: str, name: str) -> Span:
+    """The span of the value in `text`, which has been read before, with the spans of all values in it.
+
+    A value that comes from an alias or a merge key is located at its anchor.
+    """
+    try:
+        return Builder(text, name, DEFAULT_LIMITS).build_span()
+    except DocumentError:
+        return Builder(text, name, DEFAULT_LIMITS, PlaceholderLoader).build_span()
+
+
 class Builder:
-    """A builder of one document. Recursive, as the depth is limited."""
+    """A builder of one document, and of its spans if asked. Recursive, as the depth is limited."""
 
     def __init__(self, text: str, name: str, limits: Limits, loader: Any = None) -> None:
         self._loader = loader or yaml.CSafeLoader
@@ -67,6 +82,16 @@ class Builder:
         self._last_alias: Any = None
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
+        self._locates = False
+        self._span: Span = NO_SPAN  # of the value that was built last
+        self._key_range = (0, 0)  # of the value that is built next
+        self._anchor_spans: dict[str, Span] = {}
+
+    def build_span(self) -> Span:
+        """The span of the value, with those of the values in it. Raises DocumentError, as `build`."""
+        self._locates = True
+        self.build()
+        return self._span
 
     def build(self) -> tuple[Any, tuple[Finding, ...], tuple[TextFault, ...]]:
         """Build the value of the only document, the notes, and faults that leave it readable. Raises DocumentError."""
@@ -105,7 +130,8 @@ class Builder:
             if is_empty:
                 self._report("empty-document", "the document is empty", None)  # what follows it may say why
             value = self._build_value(event)
-            self._check_end(get)
+            if not self._locates:  # else it has been checked
+                self._check_end(get)
             if is_empty:
                 raise fault_error(self._faults, self._lines)
             for mark in getattr(loader, "placeholders", ()):
@@ -126,8 +152,31 @@ class Builder:
         """Build the value that begins with `event`."""
         kind = type(event)
         if kind is ScalarEvent:
-            return self._build_scalar(event)
-        return self._resolve_alias(event) if kind is AliasEvent else self._build_collection(event)
+            value = self._build_scalar(event)
+        elif kind is AliasEvent:
+            value = self._resolve_alias(event)
+        else:
+            return self._build_collection(event)
+        if self._locates:
+            self._span = self._begin_span(event)
+        return value
+
+    def _begin_span(self, event: Any) -> Span:
+        """The span of the value that begins with `event`, behind the key whose range was noted last."""
+        key, self._key_range, kind = self._key_range, (0, 0), type(event)
+        span = Span(event.start_mark.index, event.end_mark.index, key)
+        if kind is AliasEvent:
+            if self._anchors[event.anchor][1]:  # else it stands in its own anchor: that has no end
+                span.target = self._anchor_spans[event.anchor]
+            return span
+        if event.anchor is not None:
+            span.anchored = True
+            self._anchor_spans[event.anchor] = span
+        if kind is ScalarEvent:
+            span.style = (event.style or "").strip("\0")
+        else:
+            span.flow, span.below, span.foreign = bool(event.flow_style), {}, {}
+        return span
 
     def _build_collection(self, event: Any) -> Any:
         if event.tag is not None:
@@ -138,42 +187,57 @@ class Builder:
         anchor, before, opened = event.anchor, self._nodes, (value, 0)
         if anchor is not None:
             self._anchors[anchor] = opened
+        span = self._begin_span(event) if self._locates else None
         self._nodes += 1
         self._path.append(0)
         if isinstance(value, dict):
-            self._fill_mapping(value)
+            event = self._fill_mapping(value, span)
         else:
             while type(event := self._get()) is not SequenceEndEvent:
                 value.append(self._build_value(event))
+                if span is not None:
+                    span.below[self._path[-1]] = self._span
                 self._path[-1] += 1
         self._path.pop()
+        if span is not None:
+            span.end = event.end_mark.index
+            # It is underlined by its key alone; one without brackets has no end of its own.
+            span.shown_end = span.key[1] or (span.end if span.flow else span.start)
+            self._span = span
         # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
         if anchor is not None and self._anchors[anchor] is opened:
             self._anchors[anchor] = (value, self._nodes - before)
         return value
 
-    def _fill_mapping(self, container: dict[str, Any]) -> None:
+    def _fill_mapping(self, container: dict[str, Any], span: Span | None) -> Any:
+        """Read the entries of a mapping, with their spans if it has one; return the event that ends it."""
         marks: dict[str, Any] = {}
         begin = len(self._faults)
-        merged: list[list[dict[str, Any]]] = []
+        merged: list[list[tuple[dict[str, Any], Span]]] = []
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, marks)
+            if span is not None:
+                self._key_range = (event.start_mark.index, event.end_mark.index)
+                spans = span.below if type(event) is ScalarEvent else span.foreign
             event = self._get()
-            value = self._build_scalar(event) if type(event) is ScalarEvent else self._build_value(event)
+            is_scalar = type(event) is ScalarEvent and span is None  # most are: one call less
+            value = self._build_scalar(event) if is_scalar else self._build_value(event)
             if key is not MERGE:
                 container[key] = value
+                if span is not None:
+                    spans.setdefault(key, self._span)
                 continue
             bases = value if isinstance(value, list) else [value]
             if all(isinstance(base, dict) for base in bases):
-                merged.append(bases)
+                below = self._span.meant.below.values() if isinstance(value, list) else ()
+                merged.append([*zip(bases, below or repeat(self._span), strict=False)])
             else:
                 self._report("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
-        # Own keys win, then a later `<<`, then the earlier mapping of its list.
-        for base in (base for group in reversed(merged) for base in group):
-            for key, item in base.items():
-                container.setdefault(key, item)
+        for base, base_span in (pair for group in reversed(merged) for pair in group):
+            _merge(container, span, base, base_span)
         if len(self._faults) > begin:
             self._report_list_once(begin, marks)
+        return event
 
     def _report_list_once(self, begin: int, key_marks: dict[str, Any]) -> None:
         """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""
@@ -190,6 +254,8 @@ class Builder:
         if kind is ScalarEvent:
             self._path[-1] = event.value
             key = self._build_scalar(event)
+            if self._locates and event.anchor is not None:
+                self._begin_span(event)
             if key == "<<" and event.implicit[0] and event.tag is None:
                 return MERGE
         elif kind is AliasEvent:
@@ -318,6 +384,15 @@ class Builder:
     def _fail(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "") -> NoReturn:
         self._report(rule, message, mark, hint, quoted)
         raise fault_error(self._faults, self._lines)
+
+
+def _merge(container: dict[str, Any], span: Span | None, base: dict[str, Any], base_span: Span) -> None:
+    """Merge a mapping: own keys win, then those of a later `<<`, then those of the earlier mapping of its list."""
+    for key, item in base.items():
+        if key not in container:
+            container[key] = item
+            if span is not None and (inherited := base_span.child(key)):
+                span.foreign[key] = inherited
 
 
 def _nesting_depth(value: Any) -> int:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from osbctl.findings import Finding
-from osbctl.sources.text_lines import Lines
+from osbctl.sources.places import Lines
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -15,7 +15,8 @@ from osbctl.catalog import service_and_plan_names
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform, chosen_or_all
 from osbctl.rule import RULES, Category, Rule, matching_rules
-from osbctl.sources.document import Document, Span
+from osbctl.sources.document import Document, ParsedText
+from osbctl.sources.places import LINE_END, Lines, Span
 from osbctl.text import did_you_mean
 
 MAX_FINDINGS = 1_000
@@ -129,17 +130,16 @@ def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Co
 
     They name rules of osbctl, or of the user.
     """
-    files = (file for file in document.parts or (document,) if file.syntax == "yaml" and "osbctl:" in file.text)
+    files = (file for file in document.texts if file.syntax == "yaml" and "osbctl:" in file.text)
     return [comment for file in files for comment in _find_comments_in_file(file, user_rules)]
 
 
-def _find_comments_in_file(file: Document, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
-    from osbctl.sources.text_lines import LINE_END, Lines
+def _find_comments_in_file(file: ParsedText, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
     from osbctl.validation.checks import load_all
 
     positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
     entry_below = _find_entries(LINE_END.split(file.text))
-    for match in _match_comments(file.text, file.source_map().spans().values()):
+    for match in _match_comments(file.text, file.spans().values()):
         location = positions.at(match.start())
         is_own_line = not location.excerpt[: location.column - 1].strip()
         line = location.line

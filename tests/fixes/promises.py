@@ -121,7 +121,7 @@ def is_fix(path: tuple[Any, ...], old: Any, new: Any, fixes: dict[tuple[Any, ...
 
 
 def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
-    found, by_path = dict[tuple[int, int], list[str]](), before.source_map().spans(aliases=True)
+    found, by_path = dict[tuple[int, int], list[str]](), before.texts[0].spans(aliases=True)
     starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", before.text))]
     for finding, fix in made:
         span = by_path.get(fix.path) if fix.path else None
@@ -136,18 +136,18 @@ def _regions(before: Any, made: list[tuple[Finding, Fix]]) -> Regions:
                 found.setdefault((at, at), []).append(entry)
         else:
             anchor = re.compile(r"&[^\s,]+[ \t]+").match(before.text, span.start, span.end)
-            span = span._replace(start=anchor.end() if anchor else span.start)
-            text = before.text[span.start : span.end]
+            start = anchor.end() if anchor else span.start
+            text = before.text[start : span.end]
             # What parts an entry from its neighbours goes with it.
             gap = before.text[: span.key[0]].rstrip("\ufeff \t\r\n").removesuffix(",")
             rest = re.compile(r"[ \t\r\n]*,?[ \t\r\n]*").match(before.text, span.end)
             place, new = {
                 "remove": ((len(gap.rstrip()), rest.end() if rest else span.end), r"[\s,]*"),
-                "set": ((span.start, span.end), re.escape(json.dumps(fix.value, ensure_ascii=False))),
+                "set": ((start, span.end), re.escape(json.dumps(fix.value, ensure_ascii=False))),
                 "rename": (span.key, rf"""(["']?){re.escape(str(fix.value))}\1"""),
-                "quote": ((span.start, span.end), re.escape(json.dumps(text))),
+                "quote": ((start, span.end), re.escape(json.dumps(text))),
                 "wrap": (
-                    (span.start, span.end),
+                    (start, span.end),
                     rf"\[(?:{re.escape(text)}|{re.escape(json.dumps(fix.value, ensure_ascii=False))})\]",
                 ),
             }[fix.action]

@@ -14,8 +14,8 @@ from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.fixes.edits import Edit, apply_edits, make_edit, offset_before
 from osbctl.fixes.passes import Pass
 from osbctl.platforms.verdict import VerdictKind
-from osbctl.sources.document import Span
 from osbctl.sources.parse import parse_document
+from osbctl.sources.places import Span
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.git import commit
@@ -153,7 +153,7 @@ def test_an_entry_is_added_without_a_look_at_all_others() -> None:
 
     document = parse_document(b'{"services": [{"id": "i"}, {"id": "j"}]}', "c.json")
     path = ("services", 1, "bindable")
-    made = make_edit(document, Asked(document.source_map().spans()), Fix("set", path, True), path)
+    made = make_edit(document, Asked(document.spans()), Fix("set", path, True), path)
     assert made is not None
     assert apply_edits(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
 

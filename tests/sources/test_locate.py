@@ -15,8 +15,8 @@ from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, parse_pointer
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
+from osbctl.sources.places import Lines
 from osbctl.sources.read_bytes import MAX_DEPTH
-from osbctl.sources.text_lines import Lines
 from tests.case import each
 
 DEEP = MAX_DEPTH - 10

@@ -6,7 +6,8 @@ import pytest
 
 from osbctl.findings import DocumentError, Severity
 from osbctl.sources.parse import parse_document
-from osbctl.sources.read_bytes import MAX_PROBLEMS, Limits
+from osbctl.sources.places import MAX_PROBLEMS
+from osbctl.sources.read_bytes import Limits
 from tests.case import each
 
 

@@ -21,7 +21,7 @@ from osbctl.fields import known_fields
 from osbctl.files import check_regular_file
 from osbctl.paths import JsonPath
 from osbctl.redaction import redact_text
-from osbctl.sources.document import Document, PathOrigins
+from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.source_tree import NO_VARIABLES, SUFFIXES, SourceTree, bundle_schemas
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_file, read_git_folder
@@ -31,22 +31,22 @@ from osbctl.text import closest_word, did_you_mean
 SETTINGS = ("services", "defaults", "fields")
 """The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
 
-_NO_SETTINGS = Document("", {}, "folder", lambda _: {})
+_NO_SETTINGS = Document("", {}, "folder")
 """The settings of a folder without catalog.yaml."""
 
 
 class Composer:
     """The composition of one folder. Faults are noted in `tree.problems`."""
 
-    origins: PathOrigins
+    catalog: ComposedDocument
 
     def __init__(self, tree: SourceTree) -> None:
         self._tree, self.problem = tree, tree.problems.add
         self._settings = tree.read_optional("catalog") or _NO_SETTINGS
         self._defaults: dict[str, Any] = {}
 
-    def compose(self) -> PathOrigins:
-        """Compose the catalog (`.data`), with the origins of its values."""
+    def compose(self, name: str) -> ComposedDocument:
+        """Compose the catalog, with the origins of its values; `name` is its name in reports."""
         self._load_settings()
         found = self._read_services()
         if not found and self._settings.data.get("services") != []:
@@ -57,23 +57,23 @@ class Composer:
             self._tree.report_unread_files()
             self._tree.problems.raise_any()
         top = self._settings if self._settings is not _NO_SETTINGS else next(iter(found.values()))
-        self.origins = PathOrigins({}, (top, ()))
-        self.origins.data["services"] = [self._compose_service(stem, part) for stem, part in found.items()]
+        self.catalog = ComposedDocument(name, {}, "folder", (top, ()))
+        self.catalog.data["services"] = [self._compose_service(stem, part) for stem, part in found.items()]
         further = self._settings.data.get("fields", {})
         if not isinstance(further, dict) or "services" in further:
             message = "fields must be a mapping without `services`"
             self.problem("folder-settings", message, self._settings, ("fields",))
-            return self.origins
+            return self.catalog
         for key, value in further.items():
             path = ("fields", key)
-            self.origins.put(self.origins.data, key, self.copy(self._settings, value, path), (self._settings, path))
-        return self.origins
+            self.catalog.put(self.catalog.data, key, self.copy(self._settings, value, path), (self._settings, path))
+        return self.catalog
 
     def copy(self, part: Document, value: Any, path: JsonPath = ()) -> Any:
         """Copy a value of `part`, with references replaced; remember the origin of an object."""
         taken = self._tree.copy_with_variables(part, value, path)
         if isinstance(taken, dict):
-            self.origins.set_object_origin(taken, (part, path))
+            self.catalog.set_object_origin(taken, (part, path))
         return taken
 
     def _load_settings(self) -> None:
@@ -170,7 +170,7 @@ class Composer:
         for key, default in defaults.items():
             here = (*defaults_path, key)
             if key not in value:
-                self.origins.put(value, key, self.copy(self._settings, default, here), (self._settings, here))
+                self.catalog.put(value, key, self.copy(self._settings, default, here), (self._settings, here))
             elif isinstance(value[key], dict) and isinstance(default, dict):
                 self._fill_defaults(value[key], default, here)
 
@@ -189,7 +189,7 @@ class Overlay:
     """
 
     def __init__(self, part: Document, composer: Composer) -> None:
-        self._part, self._composer, self._origins = part, composer, composer.origins
+        self._part, self._composer, self._catalog = part, composer, composer.catalog
 
     def apply(self) -> None:
         """Change the composed catalog in place; report names that do not exist."""
@@ -203,7 +203,7 @@ class Overlay:
                 "an overlay needs `services`: a mapping from names to changes", ("services",), "see osbctl build --help"
             )
             return
-        self._patch_members(self._origins.data, "services", services, ("services",), self._patch_service)
+        self._patch_members(self._catalog.data, "services", services, ("services",), self._patch_service)
 
     def _patch_service(self, service: dict[str, Any], patch: dict[str, Any], path: JsonPath) -> None:
         for key in patch.keys() - {"plans", "add-plans"} - known_fields("service"):
@@ -261,10 +261,10 @@ class Overlay:
                 target.pop(key, None)
             elif isinstance(value, dict):
                 if not isinstance(target.get(key), dict):
-                    self._origins.put(target, key, {}, (self._part, here))
+                    self._catalog.put(target, key, {}, (self._part, here))
                 self._apply_merge_patch(target[key], value, here)
             else:
-                self._origins.put(target, key, self._composer.copy(self._part, value, here), (self._part, here))
+                self._catalog.put(target, key, self._composer.copy(self._part, value, here), (self._part, here))
 
     def _add_problem(self, message: str, path: JsonPath, hint: str = "") -> None:
         self._composer.problem("build-overlay", message, self._part, path, hint)
@@ -317,19 +317,20 @@ def compose(
     tree = SourceTree(Path(folder), limits, unsaved, variables=variables)
     problems = tree.problems
     composer = Composer(tree)
-    origins = composer.compose()
+    document = composer.compose(folder)
     for overlay in overlays:
         part = tree.read(Path(overlay), anywhere=True)
         if part:
             Overlay(part, composer).apply()
     problems.raise_any()
-    bundle_schemas(tree, origins)
+    bundle_schemas(tree, document)
     problems.raise_any()
     tree.report_unread_files()
     problems.raise_any()
-    lock, id_findings = locks.update_lock(read_lock(Path(folder), unsaved), origins.data, accepted)
-    notes = [*tree.notes, *locks.find_missing_ids(origins.data), *id_findings]
-    return Document(folder, origins.data, "folder", origins.locate, tuple(notes), parts=tuple(tree.documents)), lock
+    lock, id_findings = locks.update_lock(read_lock(Path(folder), unsaved), document.data, accepted)
+    document.notes = (*tree.notes, *locks.find_missing_ids(document.data), *id_findings)
+    document.texts = tuple(tree.documents)
+    return document, lock
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> locks.Lock:

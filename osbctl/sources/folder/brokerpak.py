@@ -15,7 +15,7 @@ from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries, get_at
-from osbctl.sources.document import Document, PathOrigins
+from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import brokerpak_checks as checks
 from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, parameter_schema, request_constants
 from osbctl.sources.folder.brokerpak_types import CONFIG_TYPE, DEFINITION_TYPE, MANIFEST_TYPE, SOURCES_TYPE
@@ -85,9 +85,9 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     Raises SourceError: a file cannot be opened, or only a shell knows a variable; DocumentError: one cannot be read.
     """
     tree = SourceTree(Path(folder), limits, unsaved)
-    catalog = _BrokerpakCatalog(tree, BrokerSettings(variables))
-    origins = catalog.compute()
-    notes = (*tree.notes, *tree.problems, *catalog.refusals)
+    catalog = _BrokerpakCatalog(folder, tree, BrokerSettings(variables))
+    document = catalog.compute()
+    document.notes = (*tree.notes, *tree.problems, *catalog.refusals)
     by_source: dict[str, list[str]] = {}
     for name, variable in sorted(catalog.settings.used.items()):
         by_source.setdefault(variable.source, []).append(name)
@@ -97,12 +97,9 @@ def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes]
     if not catalog.has_schemas:
         conditions.append(f"without parameter schemas ({SCHEMAS} is not true)")
     conditions += [f"without {name}, which is tagged {tag}" for name, tag in catalog.left_out.items()]
-    read_as = f"{folder}: read as a brokerpak; {'; '.join(conditions)}"
-    texts = tuple(tree.documents)
-    requests = catalog.requests
-    return Document(
-        folder, origins.data, "brokerpak", origins.locate, notes, parts=texts, read_as=read_as, requests=requests
-    )
+    document.read_as = f"{folder}: read as a brokerpak; {'; '.join(conditions)}"
+    document.texts, document.requests = tuple(tree.documents), catalog.requests
+    return document
 
 
 class _BrokerpakCatalog:
@@ -112,7 +109,7 @@ class _BrokerpakCatalog:
     broker does not offer.
     """
 
-    def __init__(self, tree: SourceTree, settings: BrokerSettings) -> None:
+    def __init__(self, folder: str, tree: SourceTree, settings: BrokerSettings) -> None:
         self._tree, self.settings = tree, settings
         self.refusals = checks.Refusals()
         self.left_out: dict[str, str] = {}
@@ -124,16 +121,17 @@ class _BrokerpakCatalog:
         tree.problems.raise_any()
         assert manifest
         self._manifest = manifest
-        self.origins = PathOrigins({"services": []}, (manifest, ("service_definitions",)))
+        origin = manifest, ("service_definitions",)
+        self.document = ComposedDocument(folder, {"services": []}, "brokerpak", origin)
 
-    def compute(self) -> PathOrigins:
-        """The catalog (`.data`) with the origins of its values; errors as in `read_brokerpak`."""
+    def compute(self) -> ComposedDocument:
+        """The catalog with the origins of its values; errors as in `read_brokerpak`."""
         checks.check_manifest(self.refusals, self._manifest)
         self._check_settings()
         definitions = [*self._read_definitions()]
         checks.check_unique(self.refusals, definitions)
         self._plan_ids = {str(plan.get("id")) for one in definitions for plan, _ in objects_in_list(one.data, "plans")}
-        services = self.origins.data["services"]
+        services = self.document.data["services"]
         excluded = (self._source.get("excluded_services") or "").split()
         definitions = [one for one in definitions if one.data.get("id") not in excluded]
         for definition in sorted(definitions, key=lambda definition: definition.data.get("name") or ""):
@@ -148,7 +146,7 @@ class _BrokerpakCatalog:
         if definitions and not services:
             words = "no services are defined: each has a tag whose services are not enabled"
             self.refusals.start(self._manifest, ("service_definitions",), words, "see the line on standard error")
-        return self.origins
+        return self.document
 
     def _read_file(self, name: str, kind: StructType, unknown: ReportField) -> Document | None:
         """Read a file of the brokerpak, as `SourceTree.read`, into a type; `unknown` takes fields that it lacks."""
@@ -271,14 +269,14 @@ class _BrokerpakCatalog:
             "service_instance": {"create": {"parameters": create}, "update": update},
             "service_binding": {"create": {"parameters": bind}},
         }
-        self.origins.hide(update, "parameters", create)
+        self.document.hide(update, "parameters", create)
         for plan in service["plans"]:
             self._add_maintenance_info(plan)
-            self.origins.set_key_origin(plan, "schemas", (definition, ("provision",)))
+            self.document.set_key_origin(plan, "schemas", (definition, ("provision",)))
             if self.has_schemas:
                 plan["schemas"] = schemas
             else:
-                self.origins.hide(plan, "schemas", schemas)
+                self.document.hide(plan, "schemas", schemas)
         return service, plans
 
     def _request_rules(self, definition: Document, action: str) -> RequestRules:
@@ -335,8 +333,8 @@ class _BrokerpakCatalog:
             for step, _ in entries(given):
                 plan = decode_plan(source, (step,), fail)
                 key = "guid" if plan.answer["id"] and plan.answer["id"] == plan.properties.get("guid") else "id"
-                self.origins.set_object_origin(plan.answer, (source, plan.path))
-                self.origins.set_key_origin(plan.answer, "id", (source, (step, key)))
+                self.document.set_object_origin(plan.answer, (source, plan.path))
+                self.document.set_key_origin(plan.answer, "id", (source, (step, key)))
                 self._check_user_plan(plan, {"id": self._plan_ids, "name": names}, fail)
                 for required in checks.required_plan_inputs(definition):
                     if required not in plan.properties:
@@ -360,9 +358,9 @@ class _BrokerpakCatalog:
         schema = parameter_schema(_inputs(settings))
         for user_input, path in objects_in_list(settings, "user_inputs", (action,)):
             name = user_input.get("field_name") or ""
-            self.origins.set_key_origin(schema["properties"], name, (definition, path))
+            self.document.set_key_origin(schema["properties"], name, (definition, path))
             self._set_input_origins(schema["properties"][name], definition, user_input, path)
-        self.origins.set_object_origin(schema, (definition, (action, "user_inputs")))
+        self.document.set_object_origin(schema, (definition, (action, "user_inputs")))
         return schema
 
     def _set_input_origins(
@@ -374,7 +372,7 @@ class _BrokerpakCatalog:
                 where: JsonPath = (*path, "constraints", keyword)
             else:
                 where = (*path, key)
-            self.origins.set_key_origin(schema, keyword, (definition, where))
+            self.document.set_key_origin(schema, keyword, (definition, where))
             if has_no_json(value):
                 del schema[keyword]
                 self._report_no_json(definition, where)
@@ -391,11 +389,11 @@ class _BrokerpakCatalog:
     def _map_fields(self, definition: Document, path: JsonPath, fields: Mapping[str, str]) -> dict[str, Any]:
         """The `fields` of the object at `path` under the names of the answer; empty ones are left out."""
         made: dict[str, Any] = {}
-        self.origins.set_object_origin(made, (definition, path))
+        self.document.set_object_origin(made, (definition, path))
         for name, key in fields.items():
             value = get_at(definition.data, (*path, key))
             if value := [item for item in value if item is not None] if isinstance(value, list) else value:
-                self.origins.put(made, name, value, (definition, (*path, key)))
+                self.document.put(made, name, value, (definition, (*path, key)))
         return made
 
     def _add_maintenance_info(self, plan: dict[str, Any]) -> None:
@@ -405,7 +403,7 @@ class _BrokerpakCatalog:
             chosen, path = next((pair for pair in tofu if pair[0].get("default")), tofu[0])
             version = checks.normalize_version(chosen.get("version") or "")
             info = {"version": version, "description": _UPGRADE.format(version)}
-            self.origins.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
+            self.document.put(plan, "maintenance_info", info, (self._manifest, (*path, "version")))
 
     def _embed_image(self, definition: Document, address: str) -> str:
         """Read a picture of the brokerpak as a `data:` URI (internal/serviceimage)."""

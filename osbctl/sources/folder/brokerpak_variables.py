@@ -5,19 +5,18 @@ plan match in any case; all others are properties of the plan (pkg/broker/servic
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JSON_TYPES, JsonPath, get_at
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, ParsedText
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
-from osbctl.sources.parse import text_document
+from osbctl.sources.places import Lines, fault_error
 from osbctl.sources.read_bytes import Limits
-from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
 _ALWAYS = ("id", "name", "description", "service_properties")
@@ -102,12 +101,14 @@ def parse_json_variable(variable: Variable) -> Document:
     if not {fault.rule for fault in faults} <= {"duplicate-key", "lone-surrogate"}:
         raise fault_error(faults, Lines(name, text))
     value = json.loads(text) if faults else value
-    document = text_document(text, name, value, "json")
-    return document._replace(locator=lambda paths: _without_excerpts(document.locate(paths)))
+    return _SecretText(name, value, "json", text=text)
 
 
-def _without_excerpts(places: Mapping[JsonPath, Location]) -> dict[JsonPath, Location]:
-    return {path: place._replace(excerpt="") for path, place in places.items()}
+class _SecretText(ParsedText):
+    """A text of which no report shows a line."""
+
+    def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
+        return {path: place._replace(excerpt="") for path, place in super().locate(paths).items()}
 
 
 def decode_plan(source: Document, path: JsonPath, fail: Callable[[JsonPath, str], None]) -> UserPlan:

@@ -16,10 +16,10 @@ from yaml import AliasEvent, ScalarEvent
 
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries
-from osbctl.sources.document import Document
-from osbctl.sources.parse import decode_utf8, not_object_finding, text_document
+from osbctl.sources.document import Document, ParsedText
+from osbctl.sources.parse import decode_utf8, not_object_finding
+from osbctl.sources.places import Lines, fault_error
 from osbctl.sources.read_bytes import Limits
-from osbctl.sources.text_lines import Lines, fault_error
 from osbctl.sources.yaml_reader import MERGE, Builder
 
 Report: TypeAlias = Callable[[Document, JsonPath, str], None]
@@ -166,7 +166,7 @@ class _GoBuilder(Builder):
 
 def parse_go_yaml(
     data: bytes, name: str, *, limits: Limits, kind: StructType, report: Report, unknown: ReportField
-) -> Document:
+) -> ParsedText:
     """Parse YAML to a document whose data fits the struct `kind`: fields and values that do not are left out.
 
     `report` takes those whose type is another, `unknown` keys that the struct does not have. Values of null stay, so
@@ -176,7 +176,7 @@ def parse_go_yaml(
     raw, _, faults = _GoBuilder(text, name, limits).build()
     if faults:
         raise fault_error(faults, Lines(name, text))
-    document = text_document(text, name, {}, "yaml")
+    document = ParsedText(name, {}, "yaml", text=text)
     decoder = _Decoder()
     decoded = decoder.decode(raw, kind, ())
     if decoded is None:

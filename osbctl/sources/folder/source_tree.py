@@ -14,7 +14,7 @@ from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.paths import JsonPath, resolve_pointer, value_at
 from osbctl.redaction import redact_text
-from osbctl.sources.document import Document, Origin, PathOrigins
+from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import Limits, read_bytes
 
@@ -65,8 +65,8 @@ class SourceTree:
         self.folder, self.problems = folder, FindingCollector()
         self._limits, self._unsaved, self._variables = limits, unsaved, variables
         self._root = folder.resolve()
-        self._read: dict[Path, Document | None] = {}
-        self.documents: list[Document] = []
+        self._read: dict[Path, ParsedText | None] = {}
+        self.documents: list[ParsedText] = []
 
     @property
     def notes(self) -> list[Finding]:
@@ -74,8 +74,8 @@ class SourceTree:
         return [note._replace(path=()) for document in self.documents for note in document.notes]
 
     def read(
-        self, file: Path, *, anywhere: bool = False, parse: Callable[..., Document] = parse_document
-    ) -> Document | None:
+        self, file: Path, *, anywhere: bool = False, parse: Callable[..., ParsedText] = parse_document
+    ) -> ParsedText | None:
         """Read a file; None (and a problem) if it cannot be parsed or is outside of the folder, unless `anywhere`.
 
         The user named an overlay, so it may be anywhere. Raises SourceError: it does not exist or cannot be opened.
@@ -198,32 +198,32 @@ _MOST = 1_000
 """The most references in one schema, with those in their targets: targets of targets may grow exponentially."""
 
 
-def bundle_schemas(tree: SourceTree, origins: PathOrigins) -> None:
+def bundle_schemas(tree: SourceTree, catalog: ComposedDocument) -> None:
     """Bundle every parameter schema of a composed catalog, in place: replace each reference to a file by its target.
 
     A reference is `FILE#/json/pointer`, relative to the file that holds it. Keys beside it replace those of the target.
     A reference of a schema to itself (`#/definitions/size`) stays, if the schema is written in a plan, or is a whole
     file. References that cannot be resolved are reported.
     """
-    for service, service_path in objects_in_list(origins.data, "services"):
+    for service, service_path in objects_in_list(catalog.data, "services"):
         for plan, path in objects_in_list(service, "plans", service_path):
             for place, holder in parameter_holders(plan):
                 schema_path = (*path, "schemas", *place, "parameters")
-                _Bundle(tree, origins, holder["parameters"]).bundle_schema(schema_path)
+                _Bundle(tree, catalog, holder["parameters"]).bundle_schema(schema_path)
 
 
 class _Bundle:
     """The bundling of one parameter schema. `_above` are the targets around the present reference."""
 
-    def __init__(self, tree: SourceTree, origins: PathOrigins, schema: dict[str, Any]) -> None:
-        self._tree, self._origins, self._schema = tree, origins, schema
+    def __init__(self, tree: SourceTree, catalog: ComposedDocument, schema: dict[str, Any]) -> None:
+        self._tree, self._catalog, self._schema = tree, catalog, schema
         self._dialect = _dialect_of(schema)
         self._above: list[Origin] = []
         self._left = _MOST
 
     def bundle_schema(self, path: JsonPath) -> None:
         """Bundle the schema, which is at `path` of the catalog, in place."""
-        self._replace_refs(self._schema, lambda inner: self._origins.find_origin((*path, *inner)), is_whole=True)
+        self._replace_refs(self._schema, lambda inner: self._catalog.find_origin((*path, *inner)), is_whole=True)
 
     def _replace_refs(self, schema: dict[str, Any], origin_of: Callable[[JsonPath], Origin], *, is_whole: bool) -> None:
         """Replace the references in a schema; `origin_of` maps paths in it to files. `is_whole`: it is the bundle."""
@@ -258,12 +258,12 @@ class _Bundle:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         schema.clear()
         schema |= copy
-        self._origins.set_object_origin(schema, target)
+        self._catalog.set_object_origin(schema, target)
         self._above.append(target)
         self._replace_refs(schema, lambda inner: (file, (*inside, *inner)), is_whole=is_lone and not inside)
         self._above.pop()
         for key, value in beside.items():
-            self._origins.put(schema, key, value, (origin[0], (*origin[1], key)))
+            self._catalog.put(schema, key, value, (origin[0], (*origin[1], key)))
 
     def _resolve_reference(self, part: Document, path: JsonPath, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""

@@ -1,0 +1,262 @@
+"""Places in a text: lines and columns, the spans of values, and faults."""
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, cached_property
+from operator import attrgetter, itemgetter
+from typing import Any, NamedTuple
+
+from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.paths import JsonPath
+from osbctl.redaction import SECRET, may_be_secret_name
+
+MAX_PROBLEMS = 100
+"""The most faults that are reported of one text; the last one says that more are omitted."""
+
+TOO_MANY = "the faults from here on are omitted; repair those above first"
+
+DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
+"""The message and the hint where a comma inside of a number separates two entries."""
+
+
+def is_decimal_comma(text: str, offset: int) -> bool:
+    """Return whether there is the comma of a number such as 9,5 before `offset`."""
+    return bool(re.fullmatch(r"[0-9],[0-9]", text[max(0, offset - 2) : offset + 1]))
+
+
+LINE_END = re.compile(r"\r\n?|\n")
+"""LF, CRLF or a lone CR, as in YAML 1.2 (5.4) and in editors (LSP 3.17, "Text Documents")."""
+
+
+_KEY = re.compile(r"""[\s-]*["']?([\w.-]+)["']?\s*:""")
+_NEAR = 10_000
+"""Characters of a secret, such as a key in PEM, among which its name is looked for."""
+
+
+class Lines:
+    """The lines of a text."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self._text = text
+        self._excerpts: dict[int, str] = {}
+
+    def at(self, offset: int, end: int = 0) -> Location:
+        """The location of `text[offset:end]`, as far as its first line (zero-based; the end of the text is allowed)."""
+        line = bisect_right(self._line_starts, offset)
+        start = self._line_starts[line - 1]
+        # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
+        if start not in self._excerpts:
+            stop = self._text.find("\n", start) + 1 or len(self._text)
+            self._excerpts[start] = self._text[start:stop].partition("\r")[0].removesuffix("\n")
+        excerpt, column = self._excerpts[start], offset - start + 1
+        length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
+        return Location(self._name, line, column, excerpt, column + length if length else 0)
+
+    def error(self, rule: str, message: str, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
+        """The finding about an error at an offset; without its line, if that is, or may be, of a secret."""
+        location = self.at(offset)
+        lines = self._text[max(0, offset - _NEAR) : offset].splitlines()[:-1]
+        above = next((found[1] for line in reversed(lines) if (found := _KEY.match(line))), "")
+        excerpt = "" if is_secret or may_be_secret_name(above) else location.excerpt
+        return Finding(rule, Severity.ERROR, message, (), location._replace(excerpt=excerpt), hint=hint)
+
+    def offset_of(self, location: Location) -> int:
+        """The offset of a location."""
+        return self._line_starts[location.line - 1] + location.column - 1
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+
+
+class Span:
+    """Where one value is written: `text[start:end]`; `key` is the range of its key, (0, 0) for a list item.
+
+    Offsets count characters from 0. `flow` says whether a mapping or list is written in brackets; `style` is the quote
+    of a scalar, `|` or `>` for a block of lines, empty for a plain one; `anchored` whether an alias may stand for it
+    elsewhere. `shown_end` is the end of what reports underline. `copies` is the number of places of the document at
+    which this text stands, counted by `spans` with `aliases`.
+
+    `below` are the spans of the values in it. `foreign` values are written elsewhere: entries of a merge key, or with
+    an alias as key. `target` is the span that an alias stands for.
+    """
+
+    __slots__ = (
+        "anchored", "below", "copies", "end", "flow", "foreign", "key", "shown_end", "start", "style", "target",
+    )  # fmt: skip
+
+    def __init__(self, start: int, end: int, key: tuple[int, int] = (0, 0)) -> None:
+        self.start = start  # each on a line of its own, and no dataclass: a text has hundreds of thousands of these
+        self.end = end
+        self.key = key
+        self.shown_end = end
+        self.flow = True
+        self.style = ""
+        self.anchored = False
+        self.copies = 1
+        self.below: dict[Any, Span] = _NOTHING_BELOW
+        self.foreign: dict[Any, Span] = _NOTHING_BELOW
+        self.target: Span | None = None
+
+    @property
+    def entry_start(self) -> int:
+        """Offset of the key, or of the value if it has none."""
+        return self.key[0] if self.key[1] else self.start
+
+    @property
+    def meant(self) -> "Span":
+        """The span of the value, also of an alias."""
+        return self.target or self
+
+    def child(self, step: str | int) -> "Span | None":
+        """The span of the value at a key or index, also through an alias."""
+        return self.meant.below.get(step) or self.meant.foreign.get(step)
+
+    def find(self, path: JsonPath) -> "list[Span]":
+        """The spans on the way from this one to the value at `path`, as far as it exists."""
+        found = [self]
+        for step in path:
+            below = found[-1].child(step)
+            if below is None:
+                break
+            found.append(below)
+        return found
+
+    def spans(self, *, aliases: bool = False) -> "dict[JsonPath, Span]":
+        """The spans of all values written in the text, the values in a collection before the collection.
+
+        Values that come from a merge key have no span. An alias of a scalar has one only with `aliases`: that of the
+        scalar, whose edit changes other places as well.
+        """
+        return dict(_collect_spans(self, (), _copies_counter(self) if aliases else None))
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """The ranges of the text that the value is read from, also through aliases; in order, and disjoint."""
+        ranges: list[tuple[int, int]] = []
+        for start, end in sorted(_collect_ranges(self), key=lambda each: (each[0], -each[1])):
+            if not ranges or start >= ranges[-1][1]:  # not in the one before
+                ranges.append((start, end))
+        return ranges
+
+
+_NOTHING_BELOW: dict[Any, Span] = {}
+"""What is in every scalar; never changed."""
+
+NO_SPAN = Span(0, 0)
+
+
+def _collect_ranges(span: Span) -> Iterator[tuple[int, int]]:
+    """The ranges of a value, of the values that its aliases stand for, and of the entries that are merged into it."""
+    yield span.start, span.end
+    pending, seen = [span], {span}
+    while pending:
+        each = pending.pop()
+        elsewhere = [*each.foreign.values(), *filter(None, [each.target])]
+        yield from ((one.entry_start, one.end) for one in elsewhere)
+        new = [one for one in (*each.below.values(), *elsewhere) if one not in seen]
+        seen.update(new)
+        pending += new
+
+
+def _collect_spans(span: Span, path: JsonPath, count: Callable[[Span], int] | None) -> Iterator[tuple[JsonPath, Span]]:
+    """The spans of `Span.spans`; `count` counts copies, None without aliases."""
+    for step, below in span.below.items():
+        yield from _collect_spans(below, (*path, step), count)
+    target = span.target
+    if target is None:
+        span.copies = count(span) if count else 1
+        yield path, span
+    elif count and span.key[1] and target.below is _NOTHING_BELOW:
+        alias = Span(target.start, target.end, span.key)
+        alias.style, alias.anchored, alias.copies = target.style, target.anchored, count(target)
+        yield path, alias
+
+
+def _copies_counter(top: Span) -> Callable[[Span], int]:
+    """Return a function that counts at how many places of the document at `top` a text of it stands."""
+    users: defaultdict[Span, list[Span]] = defaultdict(list)
+    waiting = [top]
+    while waiting:
+        span = waiting.pop()
+        for used in (*span.below.values(), *span.foreign.values(), *filter(None, [span.target])):
+            waiting += [] if used in users else [used]
+            users[used].append(span)
+
+    @cache
+    def count(span: Span) -> int:
+        return 1 if span is top else sum(map(count, users[span]))
+
+    return count
+
+
+class TextFault(NamedTuple):
+    """A fault that leaves the rest of a text readable.
+
+    `first` is the offset of the first of two equal keys. `is_secret`: it stands in a secret, whose line is not shown.
+    """
+
+    rule: str
+    message: str
+    offset: int
+    hint: str = ""
+    first: int | None = None
+    is_secret: bool = False
+
+
+def make_fault(
+    rule: str, message: str, offset: int, hint: str, first: int | None, *, quoted: str, is_secret: bool
+) -> TextFault:
+    """A fault; `quoted` is the part of the message that is text of the document: a secret is left out."""
+    shown = message.replace(quoted, SECRET) if quoted and is_secret else message
+    return TextFault(rule, shown, offset, hint, first, is_secret)
+
+
+def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
+    """The error about `faults`, of which there is at least one."""
+    return DocumentError(fault_findings(faults, lines))
+
+
+def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, ...]:
+    """The findings about `faults`, at most `MAX_PROBLEMS`; the last says that more are omitted."""
+    found: list[Finding] = []
+    for rule, message, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
+        if len(found) == MAX_PROBLEMS - 1:
+            message, hint, first = TOO_MANY, "", None
+        if first is not None:
+            place = lines.at(first)
+            message += f"; first at line {place.line}, column {place.column}"
+        found.append(lines.error(rule, message, offset, hint, is_secret=is_secret))
+    return tuple(found)
+
+
+def check_faults(
+    faults: Iterable[TextFault], lines: Lines, top: Callable[[], Span], path: JsonPath
+) -> tuple[Finding, ...]:
+    """Return warnings about keys that are there twice outside of the value at `path`; other faults there are text.
+
+    `top` returns the span of the whole text's value. Raises DocumentError: there are faults in the value, or one of two
+    equal keys leads to it.
+    """
+    outside: list[TextFault] = []
+    if path:
+        way = top().find(path)
+        keys = {span.key[0] for span in way if span.key[1]}
+        ranges = way[-1].ranges()
+
+        def is_inside(offset: int) -> bool:
+            before = bisect_right(ranges, offset, key=itemgetter(0)) - 1
+            return before >= 0 and offset < ranges[before][1]
+
+        errors: list[TextFault] = []
+        for fault in faults:
+            places = {fault.offset, fault.offset if fault.first is None else fault.first}
+            leads_inside = fault.first is not None and not keys.isdisjoint(places)
+            (errors if leads_inside or any(map(is_inside, places)) else outside).append(fault)
+        faults = errors
+    if faults:
+        raise fault_error(faults, lines)
+    repeated = [fault for fault in outside if fault.first is not None]
+    return tuple(one._replace(severity=Severity.WARNING) for one in fault_findings(repeated, lines))
