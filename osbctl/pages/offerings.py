@@ -20,7 +20,7 @@ from osbctl.pages.safe_content import (
     split_blocks,
 )
 from osbctl.parameter_table import Parameter, parameters
-from osbctl.paths import pointer
+from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, VerdictKind
 from osbctl.redaction import SECRET, Redactor, mask_secrets
@@ -70,13 +70,18 @@ class FindingNote(NamedTuple):
 
 
 class VerdictView(NamedTuple):
-    """Verdict on a service offering: CSS class, label, and the platform's message."""
+    """The verdict of a platform on a service offering or a catalog: CSS class, text, and the platform's messages.
 
-    platform: str
-    label: str
+    `culprits` are titles and anchors of the service offerings that cause a verdict on a catalog; `reasons` of such a
+    verdict have another cause.
+    """
+
+    broker: str
+    platform: Platform
     kind: str
     reaction: str
-    reasons: tuple[str, ...] = ()
+    reasons: Sequence[str] = ()
+    culprits: Sequence[tuple[str, str]] = ()
 
 
 class ParameterView(NamedTuple):
@@ -144,7 +149,7 @@ class ServiceView:
         self.deprecated = _deprecation_notice(service)
         self.links = list(_labelled_links(metadata, redactor))
         self.facts = list(_labelled_facts(service, redactor))
-        verdicts = (_make_verdict_view(platform, outcome, service) for platform, outcome in part.outcomes.items())
+        verdicts = (_make_verdict_view(part, platform, service) for platform in part.outcomes)
         self.verdicts = [verdict for verdict in verdicts if verdict]
         costs = list(map(parse_prices, plans))
         lines = [[redact(line, SHORT) for line in _limit_lines(bullets(plan), compare.MAX_ROWS)] for plan in plans]
@@ -291,16 +296,13 @@ def _limit_lines(lines: Sequence[str], maximum: int) -> list[str]:
     return [*lines[:maximum], *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def _make_verdict_view(platform: Platform, outcome: Outcome, service: ServiceOffering) -> VerdictView | None:
+def _make_verdict_view(part: Part, platform: Platform, service: ServiceOffering) -> VerdictView | None:
     """The verdict on a service offering; None if only others are the reason why its catalog is not accepted."""
+    outcome = part.outcomes[platform]
     if outcome.kind is VerdictKind.ACCEPTS:
-        return VerdictView(platform.value, platform.label, "accepts", "accepted")
-    reasons = outcome.refusals or outcome.doubts
-    messages = dict.fromkeys(reason.message for reason in reasons if reason.path[: len(service.path)] == service.path)
-    if not messages:
-        return None
-    kind, reaction = _REACTIONS[outcome.kind]
-    return VerdictView(platform.value, platform.label, kind, reaction, tuple(_limit_lines([*messages], MAX_REASONS)))
+        return VerdictView(part.broker, platform, "accepts", "accepted")
+    messages = _messages(outcome, lambda path: path[: len(service.path)] == service.path)
+    return VerdictView(part.broker, platform, *_REACTIONS[outcome.kind], messages) if messages else None
 
 
 _REACTIONS = {
@@ -312,21 +314,7 @@ _REACTIONS = {
 """CSS class and text for each verdict but acceptance."""
 
 
-class CatalogVerdict(NamedTuple):
-    """The verdict of a platform that does not accept a catalog, with its reasons.
-
-    `culprits` are titles and anchors of the service offerings that cause it; `reasons` have another cause.
-    """
-
-    broker: str
-    label: str
-    kind: str
-    reaction: str
-    culprits: Sequence[tuple[str, str]]
-    reasons: Sequence[str]
-
-
-def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[CatalogVerdict]:
+def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[VerdictView]:
     """The verdicts on the catalog of a part other than acceptance; `views` are those of its service offerings."""
     services = [service.path for service in part.catalog.services]
     for platform, outcome in part.outcomes.items():
@@ -334,10 +322,13 @@ def catalog_verdicts(part: Part, views: Sequence[ServiceView]) -> Iterator[Catal
             culprits = [
                 (view.title, view.anchor)
                 for view in views
-                if any(verdict.platform == platform.value for verdict in view.verdicts)
+                if any(verdict.platform is platform for verdict in view.verdicts)
             ]
-            reasons = outcome.refusals or outcome.doubts
-            general = dict.fromkeys(reason.message for reason in reasons if reason.path[:2] not in services)
-            yield CatalogVerdict(
-                part.broker, platform.label, *_REACTIONS[outcome.kind], culprits, _limit_lines([*general], MAX_REASONS)
-            )
+            messages = _messages(outcome, lambda path: path[:2] not in services)
+            yield VerdictView(part.broker, platform, *_REACTIONS[outcome.kind], messages, culprits)
+
+
+def _messages(outcome: Outcome, is_wanted: Callable[[JsonPath], bool]) -> list[str]:
+    """The messages of the reasons whose paths are wanted, each once."""
+    reasons = outcome.refusals or outcome.doubts
+    return _limit_lines([*dict.fromkeys(reason.message for reason in reasons if is_wanted(reason.path))], MAX_REASONS)

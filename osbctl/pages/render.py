@@ -18,7 +18,7 @@ from osbctl.changes import READING_ORDER, join_by, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
 from osbctl.pages import MAX_WITH_REQUESTS, Content, Part
-from osbctl.pages.offerings import CatalogVerdict, ChangeNote, FindingNote, PlanView, ServiceView, catalog_verdicts
+from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView, VerdictView, catalog_verdicts
 from osbctl.pages.safe_content import Anchors, format_inline, fragment
 from osbctl.redaction import Redactor
 from osbctl.text import escape_line
@@ -40,7 +40,7 @@ def render_page(content: Content) -> str:
     views: list[ServiceView] = []
     changes: list[ChangeNote] = []
     findings: list[FindingNote] = []
-    verdicts: list[CatalogVerdict] = []
+    verdicts: list[VerdictView] = []
     for part in content.parts:
         part_views = [
             ServiceView(part, service, redactor, anchors, number)
