@@ -248,8 +248,7 @@ class _BrokerpakCatalog:
         image = str(metadata.get("imageUrl", ""))
         if image.startswith("file://"):
             metadata["imageUrl"] = image = self._embed_image(definition, image)
-        if not image.startswith("data:"):
-            checks.check_url(self.refusals, definition, "image_url", image)
+        checks.check_url(self.refusals, definition, "image_url", image)
         if self.settings.is_on(SHARING):
             metadata["shareable"] = True
         plans = []

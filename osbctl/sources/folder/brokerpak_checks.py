@@ -145,9 +145,10 @@ def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], JsonPath]
 def normalize_version(text: str) -> str:
     """The version as go-version writes it; empty if it is none."""
     match = _VERSION.fullmatch(text)
-    if not match:
+    numbers = [part.lstrip("0") for part in match[1].split(".")] if match else []
+    if not match or max(map(len, numbers)) > 18:  # Go has 64 bits for each
         return ""
-    parts = [str(int(part)) for part in match[1].split(".")]
+    parts = [number or "0" for number in numbers]
     suffix = match[2] or match[3]
     return (
         ".".join([*parts, "0", "0"][: max(3, len(parts))])
@@ -157,10 +158,12 @@ def normalize_version(text: str) -> str:
 
 
 def _version_key(text: str) -> tuple[Any, ...]:
-    """A key that orders versions: numbers first, a version without a suffix after those with one."""
-    version, _, suffix = normalize_version(text).partition("+")[0].partition("-")
-    parts = [int(part) for part in version.split(".") if part]
-    return (*[*parts, 0, 0, 0][: max(3, len(parts))], not suffix, suffix)
+    """A key that orders versions: by numbers, without zeros at the end; one without a suffix after those with one."""
+    version, _, suffix = (normalize_version(text) or "0.0.0").partition("+")[0].partition("-")
+    parts = [int(part) for part in version.split(".")]
+    while parts[-1:] == [0]:
+        parts.pop()
+    return tuple(parts), not suffix, suffix
 
 
 def _check_binaries(refusals: Refusals, manifest: Document) -> None:
@@ -179,7 +182,7 @@ def _check_binaries(refusals: Refusals, manifest: Document) -> None:
         if binary.get("default") and name != TOFU:
             refusals.build(manifest, (*path, "default"), "This field is only valid for `tofu`", "remove it")
         if (is_provider or name == TOFU) and version and not normalize_version(version):
-            refusals.build(manifest, (*path, "version"), f"malformed version: {version}", "write it as 1.2.3")
+            refusals.build(manifest, (*path, "version"), f"malformed version: {version[:60]}", "write it as 1.2.3")
     _check_tofu(refusals, manifest)
     if before == len(refusals):
         _check_files(refusals, manifest, binaries)

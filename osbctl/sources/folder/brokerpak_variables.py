@@ -4,7 +4,6 @@
 plan match in any case; all others are properties of the plan (pkg/broker/service_definition.go, `UserDefinedPlans`).
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -100,7 +99,6 @@ def parse_json_variable(variable: Variable) -> Document:
     value, faults = parse(text, name, Limits(), is_secret=True)
     if not {fault.rule for fault in faults} <= {"duplicate-key", "lone-surrogate"}:
         raise fault_error(faults, Lines(name, text))
-    value = json.loads(text) if faults else value
     return _SecretText(name, value, "json", text=text)
 
 
@@ -187,7 +185,7 @@ class JsonDecoder:
     def _decode_fields(self, value: dict[str, Any], struct: StructType, path: JsonPath) -> Iterator[tuple[str, Any]]:
         folded = {name.lower(): name for name in struct.fields}
         for key, item in value.items():
-            name = key if key in struct.fields else folded.get(key.lower())
+            name = folded.get(key.lower())
             if name and (decoded := self.decode(item, struct.fields[name], (*path, key))) is not None:
                 yield name, decoded
 

@@ -14,6 +14,7 @@ from osbctl.findings import DocumentError, Finding
 from osbctl.paths import JsonPath, get_at, parse_pointer, pointer
 from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
+from osbctl.sources.folder.brokerpak_requests import RequestRules
 from osbctl.sources.folder.brokerpak_templates import find_blocks
 from osbctl.sources.read import read_source, read_variables
 from osbctl.sources.variables import Variable, parse_variables
@@ -123,11 +124,16 @@ def test_each_field_is_as_the_broker_has_it(computed: Document, where: str, valu
 
 def test_the_text_of_an_upgrade(computed: Document) -> None:
     told = get_at(computed.data, ("services", 1, "plans", 0, "maintenance_info", "description"))
+    assert place(computed, ()) == place(computed, ("services",)) == "manifest.yml:11:1"
     assert told.startswith("This upgrade provides support for OpenTofu version: 1.11.8. The upgrade")  # registrar.go
 
 
 def test_the_report_says_which_variables_were_used(tmp_path: Path) -> None:
     brokerpak(tmp_path / "pak")
+    bare = osbctl("show", "pak", cwd=tmp_path).stderr
+    assert bare.startswith(
+        "osbctl: pak: read as a brokerpak; no variable of the broker is set; without parameter schemas"
+    )
     (tmp_path / "osbctl.toml").write_text('[[per-path]]\npaths = ["pak"]\nenv = "pak/.envrc"\n')
     done = osbctl("show", "pak", cwd=tmp_path, GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS="false")
     assert done.stdout.count("\n") == 4
@@ -135,6 +141,7 @@ def test_the_report_says_which_variables_were_used(tmp_path: Path) -> None:
     assert done.stderr.startswith("osbctl: pak: read as a brokerpak; GSB_COMPATIBILITY_ENABLE_BETA_SERVICES, GSB_COMP")
     assert "pak/.envrc; GSB_COMPATIBILITY_ENABLE_CATALOG_SCHEMAS from the environment" in done.stderr
     assert done.stderr.endswith(said)
+    assert "no variable" not in done.stderr
     # --env wins over the environment, which wins over the configuration.
     assert said not in osbctl("show", "pak", "--env", "pak/.envrc", cwd=tmp_path).stderr
     assert "1.11.8" not in done.stderr  # values may be secret
@@ -160,6 +167,7 @@ PLANS = """\
 - {name: a, id: 0b45de36-cb90-11ec-a755-77f8be95a49d, description: A., display_name: A}
 - {name: a, id: 5b45de36-cb90-11ec-a755-77f8be95a49d, description: B., display_name: B, properties: {cores: x}}
 - {name: c, id: c, properties: {size: 1, coers: 2, jdbc-url: s, by: true, guid: x, name: y, active: true}}
+- {id: 1b45de36-cb90-11ec-a755-77f8be95a49d, description: D., display_name: D}
 provision:
 """
 INPUTS = """\
@@ -167,7 +175,7 @@ INPUTS = """\
   computed_inputs:
   - {name: by, type: boolean, default: "${size} of ${coers}"}
   - {name: b, type: text, default: 0}
-  - {type: integer}
+  - {type: integer, default: }
 bind:
   plan_inputs:
   - {field_name: a, type: number, details: A., enum: {1: One, 1.0: One, 2: Two}, tf_attribute: a.b.c}
@@ -198,7 +206,8 @@ GSB_SERVICE_ACME_CACHE_PLANS='[{"name":"tiny","id":"7400cd8f-5f98-4457-8de0-0323
 "Schemas": {"service_instance": {"update": {"parameters": {"type": "object"}}}, "service_binding": {"create": {"parameters": {"a": 1}}}},
 "provision_overrides": {"region": "us"}, "bind_overrides": {"role": "admin"}, "own": [1, {"a": null}], "empty": null},
 {"name":"big","id":"","guid":"d20c5cf2-29e1-11ed-93da-1f3a67a06903","schemas":{"service_instance":{"create":{"parameters":{"b":"\\ud800"}}}}},
-{"name":"c","id":"e20c5cf2-29e1-11ed-93da-1f3a67a06903","schemas":{"service_binding":{}},"metadata":{"displayName":""},"metadata":{"bullets":["b"]}}]'
+{"name":"c","id":"e20c5cf2-29e1-11ed-93da-1f3a67a06903","schemas":{"service_binding":{}},"metadata":{"displayName":""},"metadata":{"bullets":["b"]}},
+{"name":"d","id":"f20c5cf2-29e1-11ed-93da-1f3a67a06903","metadata":{},"maximum_polling_duration":5,"provision_overrides":{"a":null},"bind_overrides":{}}]'
 """
 PLAN_OF_A_USER = """
 "Description": 5, "FREE": "yes", "bindable": null, "plan_updateable": 1, "maximum_polling_duration": 60.5,
@@ -206,6 +215,13 @@ PLAN_OF_A_USER = """
 "schemas": {"service_instance": {"create": []}}, "maintenance_info": {"public": {"a": 1}}, "provision_overrides": 1, "Guid": 1
 """
 PLANS_OF_USERS = ENVRC.replace(',"node":"t3"', "")
+DEFAULTS = """\
+GSB_PROVISION_DEFAULTS='{"a": 1, "b": 1}'
+GSB_SERVICE_ACME_CACHE_PROVISION_DEFAULTS='{"b": 2}'
+GSB_SERVICE_ACME_CACHE_BIND_DEFAULTS='{"c": 3}'
+GSB_SERVICE_ACME_DATABASE_V1_BIND_DEFAULTS='{"d": 4}'
+CSB_DISABLE_REQUEST_PROPERTY_VALIDATION=true
+TERRAFORM"""
 SLIPS = {
     # a name, the file, and what stands there instead of what
     "nothing": ("redis", REDIS, REDIS),
@@ -232,13 +248,15 @@ SLIPS = {
     "an example without a plan": ("redis", "version: 1", "version: 1\nexamples: [{name: a, description: b}]"),
     "an id twice": ("redis", "c7f64994-a1d9-4e1f-9491-9d8e56bbf146", "b247fcde-8a63-11ea-b945-cb26f061f70f"),
     "an unknown key": ("manifest", "name: shop", "name: shop\nauthor: me"),
+    "a key that is nearly known": ("manifest", "name: shop", "name: shop\nplatfroms: []"),
     "no packversion": ("manifest", "packversion: 1\n", ""),
-    "another packversion": ("manifest", "packversion: 1", "packversion: 2"),
+    "another packversion": ("manifest", "packversion: 1\nname: shop", "name: shop\npackversion: 2"),
     "a platform": ("manifest", "os: linux", "os: plan9"),
     "another platform alone": ("manifest", "os: linux", "os: darwin"),
     "a definition twice": ("manifest", "- redis.yml", "- redis.yml\n- redis.yml"),
     "no default of tofu": ("manifest", "  default: true\n", ""),
     "a default below": ("manifest", "1.11.8", "1.10.0"),
+    "one tofu, and no default": ("manifest", "- {name: tofu, version: 1.10.9}\n- name: tofu\n  version: 1.11.8\n  default: true\n", "- {name: tofu, version: 1.11.8}\n"),
     "no tofu": ("manifest", MANIFEST[MANIFEST.index("- {name: tofu") : MANIFEST.index("service_d")], ""),
     "an upgrade path that ends early": ("manifest", "service_d", "terraform_upgrade_path: [{version: 1.10.9}]\nservice_d"),
     "an upgrade without a version": ("manifest", "service_d", "terraform_upgrade_path: [{}]\nservice_d"),
@@ -267,13 +285,16 @@ SLIPS = {
     "platforms of others": ("manifest", "[{os: linux, arch: amd64}]", "[{os: darwin, arch: arm64}, {os: linux, arch: arm64}]"),
     "a platform twice, and one unknown": ("manifest", "{os: linux, arch: amd64}", "{os: darwin, arch: arm64}, {os: darwin, arch: '386'}"),
     "no programs": ("manifest", MANIFEST[MANIFEST.index("- {name: terraform-provider") : MANIFEST.index("service_d")], "  []\n"),
-    "programs without name or version": ("manifest", "service_d", "- {name: jq}\n- {version: 1.2.3}\nservice_d"),
+    "programs without name or version": ("manifest", "service_d", "- {name: jq}\n- {version: 1.2.3}\n- {name: terraform-provider-b}\nservice_d"),
     "the provider of a program": ("manifest", "service_d", "- {name: terraform-provider-a, version: '1', provider: h/n/t}\n- {name: jq, version: x, provider: a/b/c/d}\n- {name: terraform-provider-b, version: 1.0.0, provider: a/b/c/d}\nservice_d"),
     "a program that is the default": ("manifest", "service_d", "- {name: jq, version: x, default: true}\nservice_d"),
     "versions that are none": ("manifest", "service_d", "- {name: jq, version: x}\n- {name: terraform-provider-a, version: x}\n- {name: tofu, version: 1.x!}\nservice_d"),
-    "a version twice": ("manifest", "service_d", "- {name: tofu, version: v1.10.9}\nservice_d"),
+    "large numbers in versions": ("manifest", "service_d", f"- {{name: terraform-provider-a, version: 1.{'9' * 18}}}\n- {{name: terraform-provider-b, version: 1.{'9' * 5000}}}\n- {{name: terraform-provider-c, version: 1.{'9' * 19}}}\nservice_d"),
+    "a version twice": ("manifest", "service_d", "- {name: tofu, version: v1.10.009}\nservice_d"),
+    "versions that are nearly equal": ("manifest", "service_d", "- {name: tofu, version: 1.10.9-1}\n- {name: tofu, version: 1.10.9-2}\n- {name: tofu, version: '1'}\n- {name: tofu, version: 1.0.0}\n- {name: tofu, version: 1.11.8+b}\nservice_d"),
     "several defaults": ("manifest", "service_d", "- {name: tofu, version: 1.11.8+b, default: true}\nservice_d"),
-    "a default before the release": ("manifest", "version: 1.10.9", "version: 1.11.8.0.1"),
+    "a default below one of five parts": ("manifest", "version: 1.10.9", "version: 1.11.8.0.1"),
+    "a default like one of four parts": ("manifest", "1.10.9", "1.11.8.0"),
     "a default that is a candidate": ("manifest", "1.10.9}\n- name: tofu\n  version: 1.11.8", "1.11.8}\n- name: tofu\n  version: 1.11.8-rc2"),
     "a default after a candidate": ("manifest", "1.10.9", "1.11.8-rc2"),
     "a default of two parts": ("manifest", "1.11.8", "v1.12"),
@@ -284,24 +305,29 @@ SLIPS = {
     "an upgrade to what is not there": ("manifest", "service_d", "terraform_upgrade_path: [{version: 1.10.9}, {version: 1.11.0}, {version: v1.11.8}]\nservice_d"),
     "an upgrade that is no version": ("manifest", "service_d", "terraform_upgrade_path: [{version: 1.10.9}, {version: new}, {version: 1.0.0}]\nservice_d"),
     "variables that are set": ("manifest", "service_d", "required_env_variables: [GSB_COMPATIBILITY_ENABLE_CF_SHARING, compatibility.enable-cf-sharing, B_TOKEN]\nservice_d"),
-    "no manifest": ("manifest", MANIFEST, "service_definitions: [a.yml]\n"),
+    "definitions that are not there": ("manifest", MANIFEST, "service_definitions: [a.yml, images, b.yml]\n"),
     # of a definition
     "no texts": ("redis", "description: A cache.\ndisplay_name: Acme Cache\n", ""),
     "no id": ("redis", "id: c7f64994-a1d9-4e1f-9491-9d8e56bbf146\n", ""),
     "no URLs": ("redis", REDIS[REDIS.index("image_url") :], ""),
     "no name of a service": ("redis", "name: acme-cache\n", ""),
-    "another version": ("redis", "version: 1", "version: 2"),
+    "another version": ("redis", "version: 1\nname: acme-cache", "name: acme-cache\nversion: 2"),
+    "inputs for plans": ("redis", "version: 1", "version: 1\nprovision: {plan_inputs: [{field_name: zone, details: Z.}, {field_name: node, details: N., required: true}]}\nbind: {plan_inputs: [{field_name: guid, details: G., required: true}, {field_name: role, details: R., required: true}]}"),
+    "a computed input": ("database", "{cores: 1}\nprovision:\n", "{cores: 1, by: x, bi: 1}\nprovision:\n  template: 'variable by {} variable bi {}'\n  computed_inputs: [{name: by, type: boolean, default: true}]\n"),
     "a long name": ("database", "acme-database.v1", "a" * 241),
     "a name that is too long": ("database", "acme-database.v1", "a" * 242),
     "a long name that is none": ("database", "acme-database.v1", "a_" * 40),
-    "a field that is not known": ("redis", "image_url", "img_url"),
+    "a field that is not known": ("redis", "image_url", "image_ulr"),
     "a field of a plan that is not known": ("database", "  free: true", "  free: true\n  nothing_like_it: 1\n  5: 6"),
+    "overrides": ("database", "{cores: 1}", "{cores: 1}\n  provision_overrides: {region: us}\n  bind_overrides: {role: admin}"),
     "plans": ("database", "provision:\n", PLANS),
     "inputs": ("database", "bind:\n", INPUTS),
     "an example": ("redis", "version: 1", "version: 1\nexamples: [{name: a, description: b, plan_id: c}, {name: a}, {plan_id: c, description: b}, {name: a, plan_id: c}]"),
     "a name twice": ("redis", "acme-cache", "acme-database.v1"),
     "templates": ("database", "bind:\n", TEMPLATES),
     "outputs of several templates": ("database", "bind:\n", "  templates: {a: 'output uri {}', b: 'output status {} output zone {} output a {}'}\n  outputs: [{field_name: uri, details: U.}, {field_name: port, details: P.}]\nbind:\n"),
+    "files for templates": ("database", "bind:\n", "bind:\n  template: variable x {}\n  template_ref: .envrc\n  templates: {a: 'variable y {}'}\n  template_refs: {a: /.envrc}\n"),
+    "no files for templates": ("database", "bind:\n", "bind:\n  template_ref: images\n  template_refs: {a: Xa.tf}\n"),
     "a template outside": ("database", "bind:\n", "bind:\n  template_refs: {a: ../a.tf}\n"),
     "a template of no text": ("database", "bind:\n", "bind:\n  template_ref: images/logo.png\n"),
     "a picture that is a file elsewhere": ("database", "file://images/logo.png", "file:///images/logo.png"),
@@ -321,6 +347,12 @@ SLIPS = {
     "labels of another type": ("envrc", "TERRAFORM", "GSB_BROKERPAK_CONFIG='{\"global_labels\": [{\"key\": 1, \"value\": true}, {\"KEY\": null, \"Value\": {}}, []]}'\nTERRAFORM"),
     "no service": ("envrc", "BETA_SERVICES=true", "BETA_SERVICES=false\nGSB_COMPATIBILITY_ENABLE_BUILTIN_BROKERPAKS=false\nGSB_BROKERPAK_SOURCES='{\"a\": {\"uri\": \"u\", \"config\": \"{}\", \"excluded_services\": \"x c7f64994-a1d9-4e1f-9491-9d8e56bbf146\"}}'"),
     "fields of a plan": ("envrc", PLANS_OF_USERS, FIELDS_OF_A_PLAN),
+    "plans that are no objects": ("envrc", '[{"name":"tiny"', '[null, 3, [], {"name":"tiny"'),
+    "a number beyond any": ("envrc", '"free":false', '"x":[1, 1e999]'),
+    "defaults that are null": ("envrc", "TERRAFORM", "GSB_PROVISION_DEFAULTS=null\nGSB_SERVICE_ACME_CACHE_BIND_DEFAULTS=null\nTERRAFORM"),
+    "defaults": ("envrc", "TERRAFORM", DEFAULTS),
+    "defaults that are no objects": ("envrc", "TERRAFORM", "GSB_SERVICE_ACME_CACHE_PROVISION_DEFAULTS='[1]'\nGSB_PROVISION_DEFAULTS='{'\nGSB_SERVICE_ACME_CACHE_BIND_DEFAULTS='[1]'\nTERRAFORM"),
+    "a name of Google": ("redis", "acme-cache", "google-cache-google"),
     "types in a plan": ("envrc", '"free":false,"metadata":{"costs":[]}', PLAN_OF_A_USER),
 }  # fmt: skip
 
@@ -345,7 +377,9 @@ def answered(folder: Path) -> tuple[Iterable[Finding], list[str]]:
         return error.findings, []
     lines = [*leaves(document.data["services"], "services")]
     for (path, purpose), rules in document.requests.items():
-        lines += leaves(rules._asdict(), f"{purpose}{pointer(path)}")
+        usual = RequestRules(rules.inputs)._asdict()
+        special = {name: value for name, value in rules._asdict().items() if name == "inputs" or value != usual[name]}
+        lines += leaves(special, f"{purpose}{pointer(path)}")
     return document.notes, lines
 
 
@@ -355,6 +389,7 @@ def told(folder: Path, sound: list[str]) -> Iterator[str]:
     for one in notes:
         there = one.location
         place = f"{there.source.removeprefix(f'{folder}/')}:{there.line}:{there.column}" if there else "nowhere"
+        assert not there or (there.excerpt == "") == (".envrc" in place)  # any of a variable may be secret
         yield f"{place}{pointer(one.path)}: {one.severity}: {one.message.replace(str(folder), 'pak')} [{one.rule}]"
         if one.hint:
             yield f"    hint: {one.hint.replace(str(folder), 'pak')}"
@@ -441,6 +476,8 @@ def test_a_picture_that_is_being_edited(tmp_path: Path) -> None:
     assert pictures(folder) == [PICTURE]
     (edited,) = pictures(folder, unsaved={(folder / "images/logo.png").resolve(): PNG + b"!"})
     assert edited == f"data:image/png;base64,{b64encode(PNG + b'!').decode()}"
+    (folder / "manifest.yml").write_text("{}")
+    assert pictures(folder, unsaved={(folder / "manifest.yml").resolve(): MANIFEST.encode()}) == [PICTURE]
 
 
 def pictures(folder: Path, **options: Any) -> list[str]:
@@ -451,7 +488,10 @@ def test_a_value_that_only_a_shell_knows(tmp_path: Path) -> None:
     folder = brokerpak(tmp_path / "pak", envrc="export GSB_SERVICE_ACME_CACHE_PLANS=$(cat plans.json)\n")
     done = osbctl("show", "pak", "--env", "pak/.envrc", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (3, "")
-    assert "a shell computes the value of GSB_SERVICE_ACME_CACHE_PLANS\n  hint: let the shell do so" in done.stderr
+    assert (
+        "pak/.envrc: a shell computes the value of GSB_SERVICE_ACME_CACHE_PLANS\n  hint: let the shell do so: export GSB_SERVICE_ACME_CACHE_PLANS, and leave the file out"
+        in done.stderr
+    )
     assert osbctl("show", "pak", "--env", str(folder), cwd=tmp_path).returncode == 3
 
 
