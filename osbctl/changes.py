@@ -145,7 +145,7 @@ def format_objects(changes: Sequence[Change]) -> str:
 
 
 def platforms_and_effects(change: Change) -> Iterator[tuple[str, str]]:
-    """Pairs of platforms (as text) and their common effect; none for a safe change."""
+    """Pairs of platforms (as text) and their common effect. Empty for a safe change."""
     by_words: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
         by_words.setdefault(effect.does, []).append(effect.platform)

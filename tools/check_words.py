@@ -40,6 +40,7 @@ WORDS = {
     r"beyond doubt": "certainly",
     r"reckon\w*": "compute, assume, extrapolate",
     r"by itself alone": "alone, on its own",
+    r"(?:that|which|it) (?:is|are) (?-i:none)": "say what it is not: not a port, not a line of a lock file",
     r"heeds?|lest|thereby|therein|hitherto": "archaic",
     r"mistook|mistakes for": "confuses with",
     r"works? (?:it|an update|the catalog) in": "applies",

@@ -113,7 +113,7 @@ def run_app(arguments: list[str]) -> int:
 
 
 def find_command(arguments: Iterable[str]) -> list[str]:
-    """The command that is called; none where the call is for help, or wrong."""
+    """The command that is called. Empty if the call is for help, or wrong."""
     return [word for word in arguments if word in COMMANDS][:1]
 
 

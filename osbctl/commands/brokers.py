@@ -327,7 +327,7 @@ def refresh_broker(registry: Registry, name: str, client: RegisteredBrokerClient
 
     If another process changes the broker meanwhile, start again. A broker that cannot be reached is an outcome, too.
 
-    Raises UnknownBrokerError (it may have been removed), OutdatedError (it never rests), RegistryError.
+    Raises UnknownBrokerError (it may have been removed), OutdatedError (others keep changing it), RegistryError.
     """
     for _ in range(_ATTEMPTS):
         broker = registry.broker(name)

@@ -69,7 +69,7 @@ def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> Loa
 
 
 def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:
-    """Load it in a child process, within `SECONDS` and `memory_limit` the source. Raises OsbctlError as `load`."""
+    """Load it in a child process that has `SECONDS` and `memory_limit(source)` bytes. Raises OsbctlError as `load`."""
     import subprocess
 
     from osbctl.parallel import start_module

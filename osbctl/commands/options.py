@@ -117,7 +117,7 @@ def _may_be_brokerpak(source: str) -> bool:
 
 
 def _parse_date(text: str) -> str:
-    """The given date, or that of the HEAD commit. Raises UsageError: it is none."""
+    """The given date, or that of the HEAD commit. Raises UsageError: it is not a date."""
     from datetime import date
 
     if text == "commit":

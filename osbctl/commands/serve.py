@@ -170,7 +170,7 @@ def _check_not_special(path: Path) -> Path:
 
 
 def _watched_files(source: str) -> Iterator[Path]:
-    """Files whose change causes a reload; none for standard input and git."""
+    """Files whose change causes a reload. Empty for standard input and git."""
     path = Path(source)
     if path.is_dir():
         # Other files, and hidden ones, are no part of a source folder: the log of this broker may be among them.

@@ -67,7 +67,7 @@ def _parse_json(text: str, file: str) -> frozenset[str]:
 
 
 def check_plan_ids(ids: Collection[str], known: Collection[str], file: str, owner: str = "either catalog") -> list[str]:
-    """A sentence about those of `ids` that are not `known`; none if all are. `file` lists them.
+    """A sentence about those of `ids` that are not `known`. Empty if all are. `file` lists them.
 
     `owner` is that of the plans. The comparison ignores an id that no plan has: it looks like one without
     instances. Raises ConfigError: no plan has any of `ids`: they may be names, or of another broker.

@@ -71,7 +71,7 @@ class ActionBuilder:
     def _quick_fix_action(
         self, file: TextDocument, finding: Finding, fixes: tuple[Fix, ...], title: str, *, preferred: bool = False
     ) -> Iterator[types.CodeAction]:
-        """The action that makes `fixes`, also unsafe ones and in other files; none if they cannot be made."""
+        """The action that makes `fixes`, also unsafe ones and in other files. Empty if they cannot be made."""
         edit = self._workspace_edit([finding._replace(fixes=fixes)], unsafe=True)
         if edit:
             yield types.CodeAction(
@@ -83,7 +83,7 @@ class ActionBuilder:
             )
 
     def _ignore_comment_action(self, file: TextDocument, finding: Finding) -> Iterator[types.CodeAction]:
-        """A comment that silences the finding in its line; none where a comment would change the catalog."""
+        """A comment that silences the finding in its line. Empty if a comment would change the catalog."""
         if finding.location is None or file.document is None or file.document.syntax != "yaml":
             return
         at = file.line_end_offset(file.line_of(file.location_offset(finding.location)))

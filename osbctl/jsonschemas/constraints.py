@@ -90,7 +90,7 @@ class Constraints:
 
 
 def allowed_kinds(schema: Subschema) -> Kinds:
-    """The kinds that the schema's `type` allows; none for `false`."""
+    """The kinds that the schema's `type` allows. Empty for `false`."""
     if schema.value is False:
         return frozenset()
     named = schema.assertions.get("type", ALL)

@@ -85,7 +85,7 @@ class Subschema:
         return None if self.get(keyword) is None else self.child(keyword)
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
-        """The subschemas in a keyword that holds a list of them; none if it is missing."""
+        """The subschemas in a keyword that holds a list of them. Empty if it is missing."""
         found = self.get(keyword)
         return tuple(self.child(keyword, i) for i in range(len(found))) if isinstance(found, list) else ()
 

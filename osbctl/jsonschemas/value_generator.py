@@ -267,7 +267,7 @@ def _sample_text(pattern: str, variant: int, extra_repeats: int) -> str:
 
 @lru_cache(maxsize=1024)
 def _matching_chars(part: str) -> str:
-    """Some of the characters that a class, an escape or a dot stands for, or the one that it is; none for an anchor."""
+    """Some of the characters that a class, an escape or a dot stands for, or the one that it is. Empty: an anchor."""
     if len(part) == 1 and part not in ".^$":
         return part
     try:

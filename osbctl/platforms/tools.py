@@ -137,7 +137,7 @@ def _texts_at(data: Any, paths: tuple[JsonPath, ...]) -> Iterator[str]:
 
 
 def checked_rows(document: Exported, path: JsonPath) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
-    """The objects of the list at `path`, each with its own path; none without a list.
+    """The objects of the list at `path`, each with its own path. Empty without a list.
 
     Raises SourceError: something else stands there, or in the list.
     """

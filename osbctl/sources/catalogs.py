@@ -261,7 +261,7 @@ def _parse_embedded_text(place: _Place) -> list[_Place]:
 
 
 class _EmbeddedDocument(Document):
-    """A document in a string, with locations in the file; without `texts`, as offsets in it are none in the file."""
+    """A document in a string, with locations in the file; without `texts`, as its offsets are not those of the file."""
 
     embedded = True
 

@@ -122,7 +122,7 @@ def is_catalog(name: str, data: bytes) -> bool:
 
 
 def parse_if_possible(text: str, name: str) -> Sequence[Document]:
-    """The documents of a text; none if it cannot be parsed."""
+    """The documents of a text. Empty if it cannot be parsed."""
     try:
         return parse_stream(text, name)
     except DocumentError:

@@ -327,7 +327,7 @@ class Builder:
         return value
 
     def _convert_numeric_scalar(self, event: Any) -> Any:
-        """The value of a plain scalar that begins as a number does; its text if it is none."""
+        """The value of a plain scalar that begins as a number does; its text if it is not a number."""
         text = event.value
         if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():
             return int(text)  # most numbers, in every YAML version

@@ -108,7 +108,7 @@ def test_a_platform_and_its_instances(tmp_path: Path) -> None:
 
 
 def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path) -> None:
-    """A plan that moves is refused where it has instances, or may have; a list that is none must not say it has not."""
+    """A plan that moves is refused where it has instances, or may have; what is not a list must not say it has not."""
     one, two, three = (plan(f"p{n}", f"plan-{n}") for n in (1, 2, 3))
     old = catalog(service("s0", "service-0", one, two), service("s1", "service-1", three))
     put(tmp_path, catalog(service("s0", "service-0", one), service("s1", "service-1", three, two)), old)

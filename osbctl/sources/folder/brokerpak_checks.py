@@ -143,7 +143,7 @@ def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], JsonPath]
 
 
 def normalize_version(text: str) -> str:
-    """The version as go-version writes it; empty if it is none."""
+    """The version as go-version writes it; empty if it is not a version."""
     match = _VERSION.fullmatch(text)
     numbers = [part.lstrip("0") for part in match[1].split(".")] if match else []
     if not match or max(map(len, numbers)) > 18:  # Go has 64 bits for each

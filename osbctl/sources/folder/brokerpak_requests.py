@@ -215,7 +215,7 @@ _NUMBER = re.compile(r"(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|
 
 
 def _cast(text: str, kind: str) -> Any:
-    """A text as a value of a type (github.com/spf13/cast). Raises ValueError: it is none."""
+    """A text as a value of a type (github.com/spf13/cast). Raises ValueError: it is not a value of the type."""
     try:
         if kind in ("object", "array"):
             value = json.loads(text)

@@ -32,7 +32,7 @@ class Template(NamedTuple):
 
 
 def parse_template(text: str) -> Template:
-    """Parse a text. Raises NotTemplateError: an expression in it is none; the broker refuses to compute it."""
+    """Parse a text. Raises NotTemplateError: the broker refuses to compute an expression in it."""
     parser = _Parser(text)
     try:
         value = parser.parse_text("")

@@ -64,7 +64,7 @@ def parse(text: str, name: str) -> Lock:
 
 
 def _parse_entry(line: str, place: str) -> list[str]:
-    """The name and id of a line; `place` is for the message. Raises ConfigError: it is none of a lock."""
+    """The name and id of a line; `place` is for the message. Raises ConfigError: it is not a line of a lock file."""
     try:
         entry: list[str] = json.loads(line)
     except (ValueError, RecursionError):
