@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from osbctl.findings import Location, Severity
+from osbctl.messages import Sentence, text_of
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.updates import Level as Level
@@ -50,14 +51,15 @@ class ObjectRef:
 class Change:
     """One difference between two catalogs.
 
-    `field` is the JSON pointer of the field in its object without the leading slash, empty for the whole object.
+    `sentence` says what changed; `values` goes on with the old and the new value, and a report that shows these leaves
+    it out. `field` is the JSON pointer of the field in its object without the leading slash, empty for a whole object.
     `old` and `new` are values to display, with secrets replaced; None if the field is absent. On a side without the
     object or the entry of a list, the path is that of the list. Locations are set only in reports; a new object has no
     old one. `effects` are those of the chosen platforms.
     """
 
     rule: str
-    message: str
+    sentence: Sentence
     effects: tuple[Effect, ...]
     service: ObjectRef | None = None
     plan: ObjectRef | None = None
@@ -69,6 +71,12 @@ class Change:
     old_location: Location | None = None
     new_location: Location | None = None
     advice: str = ""
+    values: Sentence = ""
+
+    @property
+    def message(self) -> str:
+        """The text of `sentence` and `values`, without secrets."""
+        return text_of(self.sentence) + text_of(self.values)
 
     @property
     def level(self) -> Level:

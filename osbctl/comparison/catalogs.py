@@ -16,7 +16,7 @@ from osbctl.comparison import kinds
 from osbctl.comparison.collector import Collector, MatchedPair
 from osbctl.comparison.fields import compare_catalog_fields, compare_plan_fields, compare_service_fields
 from osbctl.comparison.kinds import Kind
-from osbctl.comparison.values import equal_or_both_empty, format_value, has_wrong_type
+from osbctl.comparison.values import ChangedValue, equal_or_both_empty, format_value, has_wrong_type
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.updates import (
@@ -162,10 +162,13 @@ def _is_renamed(old: Identified, new: Identified) -> bool:
     return old.name != new.name and not has_wrong_type("name", old.data, new.data)
 
 
-def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> str:
+def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> ChangedValue:
     name = format_value(new.name)
-    words = f"renamed from {format_value(old.name)} to {name}" if old else f"new, with the name {name}"
-    return f"{words}, which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else words
+    had = f", which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else ""
+    if old is None:
+        return ChangedValue(f"new, with the name {name}{had}")
+    values = f" from {format_value(old.name)} to {name}"
+    return ChangedValue(f"renamed{values}{had}") if holder else ChangedValue("renamed", values)
 
 
 _NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"

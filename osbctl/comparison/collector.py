@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, ObjectRef
 from osbctl.comparison.kinds import Kind
-from osbctl.comparison.values import redact_value
+from osbctl.comparison.values import ChangedValue
+from osbctl.messages import Sentence
 from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.platforms import Platform
+from osbctl.redaction import redact_at
 from osbctl.sources.document import Document
 
 
@@ -44,7 +46,7 @@ class Collector:
         self,
         kind: Kind,
         pair: MatchedPair,
-        message: str,
+        message: Sentence | ChangedValue,
         path: JsonPath = (),
         old: JsonValue = None,
         new: JsonValue = None,
@@ -61,13 +63,14 @@ class Collector:
         names = (item.name if item else "" for item in (service, plan))
         change = Change(
             rule=kind.id,
-            message=message,
+            sentence=message.sentence if isinstance(message, ChangedValue) else message,
+            values=message.values if isinstance(message, ChangedValue) else "",
             effects=kind.effects(self.platforms, self._is_used(pair), *names),
             service=pair.service,
             plan=pair.plan,
             field=pointer(path)[1:],
-            old=redact_value(old, old_path),
-            new=redact_value(new, new_path),
+            old=redact_at(old, old_path),
+            new=redact_at(new, new_path),
             old_path=_catalog_path(pair.plan, pair.old_service, pair.old_plan, old_path),
             new_path=_catalog_path(pair.plan, pair.new_service, pair.new_plan, new_path),
             advice=kind.advice,

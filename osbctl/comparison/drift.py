@@ -54,7 +54,7 @@ def find_drift(
     found = []
     for change in changes:
         if change.service and (change.service.id, change.plan.id if change.plan else None) in kept:
-            found.append(replace(change, message=_BACK))
+            found.append(replace(change, sentence=_BACK, values=""))
         elif not _is_storage_artifact(change, stored):
             found.append(change)
     return found

@@ -22,6 +22,7 @@ from osbctl.comparison.values import (
     INHERITED,
     TYPES,
     WRONG_TYPE,
+    ChangedValue,
     all_keys,
     compared_fields,
     describe_change,
@@ -330,13 +331,12 @@ def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, A
         old_value, new_value = old.get(key), new.get(key)
         if equal_or_both_empty(old_value, new_value) or _is_in_other_case(key, "dashboard_client"):
             continue
-        message = describe_change(key, old_value, new_value)
+        changed = describe_change(f"dashboard client: {key}", old_value, new_value)
         # Only these two fields are known to hold no secret, and a URI only where it names no user.
         if key not in ("id", "redirect_uri") or "@" in f"{old_value}{new_value}":
-            message, old_value, new_value = f"{format_value(key)} changed (secret)", _mask(old_value), _mask(new_value)
-        collector.add(
-            kinds.DASHBOARD, pair, f"dashboard client: {message}", ("dashboard_client", key), old_value, new_value
-        )
+            old_value, new_value = _mask(old_value), _mask(new_value)
+            changed = ChangedValue(f"dashboard client: {format_value(key)} changed (secret)")
+        collector.add(kinds.DASHBOARD, pair, changed, ("dashboard_client", key), old_value, new_value)
 
 
 def _mask(value: Any) -> str | None:
@@ -376,5 +376,5 @@ def _compare_field(collector: Collector, kind: Kind, pair: MatchedPair, path: Js
     if len(keys) > 1:
         fates = [f"{format_value(key)[1:-1]} {fate}" for key, fate in islice(keys.items(), _MOST_KEYS)]
         more = f", and {len(keys) - _MOST_KEYS} more" if len(keys) > _MOST_KEYS else ""
-        message = f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}"
+        message = ChangedValue(f"{format_value(name)[1:-1]} changed: {', '.join(fates)}{more}")
     collector.add(kind, pair, message, path, old_value, new_value)

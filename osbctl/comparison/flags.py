@@ -7,7 +7,7 @@
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.comparison import kinds
 from osbctl.comparison.collector import Collector, MatchedPair
-from osbctl.comparison.values import INHERITED, describe_change, format_value
+from osbctl.comparison.values import INHERITED, ChangedValue, describe_change, format_value
 from osbctl.paths import JsonPath, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.updates import Reaction, reactions_to_omission, reactions_without_plan_flag, risky
@@ -37,7 +37,7 @@ def report_flag_that_no_plan_inherits(collector: Collector, pair: MatchedPair, n
 
 def _describe_flag(
     pair: MatchedPair, path: JsonPath, old: bool, new: bool
-) -> tuple[str, JsonPath, bool | None, bool | None]:
+) -> tuple[str | ChangedValue, JsonPath, bool | None, bool | None]:
     """The sentence about a boolean, its path, and its values in the catalogs; `old` and `new` count if omitted, too."""
     old_value, new_value = (get_at(item.data, path) for item in _compared_objects(pair))
     name, origin = ".".join(map(str, path)), "inherited" if pair.plan and path[-1] in INHERITED else "default"

@@ -58,7 +58,7 @@ def find_new_refusals(
                 effects = (replace(effect, reason=reason) for effect in kind.effects((platform,), None))
                 change = Change(
                     rule=kind.id,
-                    message=reason,
+                    sentence=reason,
                     effects=tuple(effects),
                     service=place.service,
                     plan=place.plan,
@@ -123,7 +123,7 @@ def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _Place, old: 
         place, advice = place._replace(field=("name",)), kind.advice
     return Change(
         rule=kind.id,
-        message=_describe_clash(clash),
+        sentence=_describe_clash(clash),
         effects=(effect,),
         service=place.service,
         plan=place.plan,

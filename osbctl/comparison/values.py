@@ -5,13 +5,15 @@ What a value of another type means is undefined: it is reported, and not compare
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from osbctl.fields import known_fields
 from osbctl.jsonschemas.walk import same_value
+from osbctl.messages import Message, Sentence, Value, text_of
 from osbctl.paths import JsonPath, JsonValue
-from osbctl.redaction import SECRET, may_be_secret_name, redact
+from osbctl.redaction import SECRET, redact_at
 
 MAX_TEXT = 80
 """Characters of a value in a message."""
@@ -65,38 +67,56 @@ def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:
     return same_value(_none_if_empty(left), _none_if_empty(right))
 
 
-def redact_value(value: JsonValue, path: JsonPath = ()) -> JsonValue:
-    """`value` at `path` without secrets: values under secret names, and secrets in texts."""
-    if value is None or isinstance(value, bool):
-        return value
-    if any(may_be_secret_name(step) for step in path):
-        return SECRET
-    return redact(value)
+@dataclass(frozen=True, slots=True)
+class _ShortJson:
+    """Writes a value as a short line of JSON, from the character `start` on."""
+
+    start: int = 0
+
+    def __call__(self, value: JsonValue) -> str:
+        text = json.dumps(value, ensure_ascii=False)
+        text = f"…{text[self.start :]}" if self.start else text
+        return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 
 def format_value(value: JsonValue, path: JsonPath = ()) -> str:
     """`value` as a short line of JSON without secrets."""
-    return _shorten(_redacted_json(value, path))
+    return str(_shown(value, path))
 
 
-def format_both(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> tuple[str, str]:
-    """Both values as `format_value` does; long ones are cut around the first difference."""
-    old_text, new_text = _redacted_json(old, path), _redacted_json(new, path)
-    if max(len(old_text), len(new_text)) <= MAX_TEXT:
-        return old_text, new_text
-    difference = next((i for i, (a, b) in enumerate(zip(old_text, new_text, strict=False)) if a != b), 0)
-    start = max(0, difference - MAX_TEXT // 2)
-    return _shorten(old_text, start), _shorten(new_text, start)
+def _shown(value: JsonValue, path: JsonPath, start: int = 0) -> Value:
+    return Value(value, path, _ShortJson(start), if_secret=_ShortJson()(SECRET))
+
+
+def _from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> Message:
+    """`from … to …`, long values cut around the first difference; `(secret)` if only secrets differ."""
+    old_shown, new_shown = redact_at(old, path), redact_at(new, path)
+    if equal_or_both_empty(old_shown, new_shown):
+        return Message(SECRET)
+    old_text, new_text = (json.dumps(value, ensure_ascii=False) for value in (old_shown, new_shown))
+    start = 0
+    if max(len(old_text), len(new_text)) > MAX_TEXT:
+        difference = next((i for i, (a, b) in enumerate(zip(old_text, new_text, strict=False)) if a != b), 0)
+        start = max(0, difference - MAX_TEXT // 2)
+    return Message("from {} to {}", _shown(old, path, start), _shown(new, path, start))
 
 
 def format_from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> str:
-    """`from … to …` with both values as `format_both` does; `(secret)` if only secrets differ."""
-    if equal_or_both_empty(redact_value(old, path), redact_value(new, path)):
-        return SECRET
-    return "from {} to {}".format(*format_both(old, new, path))
+    """`from … to …` as text; `(secret)` if only secrets differ."""
+    return str(_from_to(old, new, path))
 
 
-def describe_change(name: str, old: Any, new: Any, path: JsonPath = (), if_omitted: str = "") -> str:
+class ChangedValue(NamedTuple):
+    """The sentence about a value that changed, and what follows it: the old and the new value."""
+
+    sentence: Sentence
+    values: Sentence = ""
+
+    def __str__(self) -> str:
+        return text_of(self.sentence) + text_of(self.values)
+
+
+def describe_change(name: str, old: Any, new: Any, path: JsonPath = (), if_omitted: str = "") -> ChangedValue:
     """The sentence about a field that was added, removed or changed; `path` decides what is secret.
 
     `if_omitted` describes the value that counts where the field is absent, such as `default true`.
@@ -104,19 +124,10 @@ def describe_change(name: str, old: Any, new: Any, path: JsonPath = (), if_omitt
     name = format_value(name)[1:-1]
     if_omitted = f" ({if_omitted})" if if_omitted else ""
     if old is None:
-        return f"{name} added{if_omitted}: {format_value(new, path)}"
+        return ChangedValue(f"{name} added{if_omitted}", Message(": {}", _shown(new, path)))
     if new is None:
-        return f"{name} removed{if_omitted}, was {format_value(old, path)}"
-    return f"{name} changed {format_from_to(old, new, path)}"
-
-
-def _redacted_json(value: JsonValue, path: JsonPath) -> str:
-    return json.dumps(redact_value(value, path), ensure_ascii=False)
-
-
-def _shorten(text: str, start: int = 0) -> str:
-    text = f"…{text[start:]}" if start else text
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+        return ChangedValue(f"{name} removed{if_omitted}", Message(", was {}", _shown(old, path)))
+    return ChangedValue(f"{name} changed", Message(" {}", _from_to(old, new, path)))
 
 
 def dict_or_empty(value: JsonValue) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, format_objects, platforms_and_effects
+from osbctl.messages import text_of
 from osbctl.reports import short_source
 from osbctl.reports.changes import DIFF, DiffReport, format_places, group_changes, join_places
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
@@ -70,11 +71,7 @@ def _change_lines(equal: list[Change], report: DiffReport, margin: str, rule: st
     """The lines of one change, or of equal changes of several objects."""
     paint, change = AnsiStyle(report.color), equal[0]
     excerpt = _old_and_new_lines(change) if report.words is DIFF else []  # messages of a drift name the sides
-    # The excerpt shows the values, so the message ends before them.
-    message = change.message
-    old, new = _json(change.old), _json(change.new)
-    for tail in (f" from {old} to {new}", f": {new}", f", was {old}") if excerpt else ():
-        message = message.removesuffix(tail)
+    message = text_of(change.sentence) if excerpt else change.message  # the excerpt shows the values
     yield f"{margin}{paint(_headline(equal, message), 'bold')}{rule}"
     yield f"{margin}  {paint(_format_places(equal), 'dim')}"
     for line, style in zip(excerpt, ("gone", "come"), strict=False):

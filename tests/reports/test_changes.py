@@ -17,7 +17,7 @@ from tests.reports.standards import assert_only_escapes, checked_json, checked_s
 
 REMOVED = Change(
     rule="change-plan-removed",
-    message="removed",
+    sentence="removed",
     effects=(
         Effect(Platform.CLOUD_FOUNDRY, Level.BREAKING, "deletes it"),
         Effect(Platform.SERVICE_MANAGER, Level.REFUSED, "refuses the whole update (409)"),
@@ -35,7 +35,8 @@ REMOVED = Change(
 WORDING = replace(
     REMOVED,
     rule="change-wording",
-    message='description changed from "Small." to "Tiny."',
+    sentence="description changed",
+    values=' from "Small." to "Tiny."',
     effects=(Effect(Platform.KORIFI, Level.SAFE, "shows the new one"),),
     field="description",
     old="Small.",
@@ -107,11 +108,11 @@ LONG = {"display": "x" * 200}
     [
         (WORDING, ["  db/small: description changed [change-wording]", "    old.yaml:7:5 → new.yaml:6:3"]),
         (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → new.yaml:6:3"]),
-        (replace(WORDING, message="x", old=None, new_path=("a", "tags", 2)), ["    old.yaml:7:5 → new.yaml:6:3", '    + tags: "Tiny."']),
-        (replace(WORDING, message="x changed (secret)", old="(secret)", new="(secret)"), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
+        (replace(WORDING, sentence="x", old=None, new_path=("a", "tags", 2)), ["    old.yaml:7:5 → new.yaml:6:3", '    + tags: "Tiny."']),
+        (replace(WORDING, sentence="x changed (secret)", old="(secret)", new="(secret)"), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
         # What is too long for one line stands in the message, cut around the difference.
-        (replace(WORDING, message="x changed from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
-        (replace(WORDING, message="x changed from a to b", new=LONG), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
+        (replace(WORDING, sentence="x changed", values=" from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
+        (replace(WORDING, sentence="x changed", values=" from a to b", new=LONG), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
     ],
 )  # fmt: skip
 def test_the_excerpt_shows_values_in_place_of_the_message(change: Change, lines: list[str]) -> None:
@@ -121,7 +122,7 @@ def test_the_excerpt_shows_values_in_place_of_the_message(change: Change, lines:
 
 
 def test_text_breaks_at_words_of_a_terminal_and_nowhere_else() -> None:
-    wide = replace(REMOVED, message="removed " + "for a reason " * 20)
+    wide = replace(REMOVED, sentence="removed " + "for a reason " * 20)
     narrow = render(replace(report(wide), width=80), DiffFormat.TEXT)
     assert max(map(len, narrow.splitlines())) <= 80
     assert narrow.split() == render(report(wide), DiffFormat.TEXT).split()
@@ -135,7 +136,7 @@ def test_a_common_effect_names_every_platform() -> None:
 
 @pytest.mark.parametrize(("number", "lines"), [(5, 4), (6, 1)])
 def test_of_many_changes_each_has_one_line(number: int, lines: int) -> None:
-    many = report(*[replace(WORDING, message=f"m{n}") for n in range(number)])
+    many = report(*[replace(WORDING, sentence=f"m{n}", values="") for n in range(number)])
     assert f"- {number} changes (`change-wording`)\n  - **db/small**: m0; " in render(many, DiffFormat.MARKDOWN)
     shown = render(many, DiffFormat.TEXT).splitlines()
     assert shown[1] == f"  {number} changes [change-wording]"
@@ -149,7 +150,7 @@ READ = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.HTML
 
 @pytest.mark.parametrize("format", DiffFormat)
 def test_what_breaks_users_comes_first_for_people(format: DiffFormat) -> None:
-    changes = [replace(at_level(level), message=f"{level} m") for level in (Level.SAFE, *Level)]
+    changes = [replace(at_level(level), sentence=f"{level} m") for level in (Level.SAFE, *Level)]
     text = render(report(*changes, fail_on=DiffFailOn.ANY), format)
     in_given_order = ("safe", "refused", "breaking", "risky")
     order = {DiffFormat.JSON: [*Level], DiffFormat.ALLOW: in_given_order}.get(format, READING_ORDER)
@@ -211,7 +212,7 @@ def test_changes_with_other_values_effects_or_advice_are_not_equal() -> None:
     others = (
         replace(REMOVED, old="p2"),
         replace(REMOVED, new="p2"),
-        replace(REMOVED, message="gone"),
+        replace(REMOVED, sentence="gone"),
         replace(REMOVED, advice="x"),
         replace(REMOVED, effects=REMOVED.effects[:2]),
         replace(REMOVED, rule="change-wording"),
@@ -231,7 +232,7 @@ def test_a_reason_of_a_platform_is_in_json() -> None:
 
 @pytest.mark.parametrize("end", ["removed", "removed.", "did you mean small?"])
 def test_sentences_of_a_finding_have_one_end_each(end: str) -> None:
-    text = render(report(replace(REMOVED, message=end)), DiffFormat.GITHUB)
+    text = render(report(replace(REMOVED, sentence=end)), DiffFormat.GITHUB)
     assert ".." not in text
     assert "?." not in text
     assert f"{end.removesuffix('.')}. Cloud" in text or f"{end} Cloud" in text
@@ -309,7 +310,7 @@ HOSTILE = "::error::z##vso[task.x]##[error]x\x1b[31m\x07\r\n::error::y\u202e]]>&
 def test_text_of_a_catalog_is_escaped(format: DiffFormat) -> None:
     hostile = replace(
         REMOVED,
-        message=HOSTILE,
+        sentence=HOSTILE,
         advice=HOSTILE,
         service=ObjectRef(HOSTILE, HOSTILE),
         effects=(Effect(Platform.CLOUD_FOUNDRY, Level.REFUSED, HOSTILE),),
@@ -330,7 +331,7 @@ def test_text_of_a_catalog_is_escaped(format: DiffFormat) -> None:
 
 
 def test_markdown_fits_a_comment() -> None:
-    many = [replace(REMOVED, message=f"removed {number}" + "x" * 200) for number in range(1000)]
+    many = [replace(REMOVED, sentence=f"removed {number}" + "x" * 200) for number in range(1000)]
     text = render(replace(report(*many), accepted=[(REMOVED, "y" * 200)] * 1000), DiffFormat.MARKDOWN)
     assert len(text) < 65_536
     assert re.search(r"[\d,]+ more changes are not shown", text)
