@@ -335,7 +335,7 @@ def test_contributing_names_files_and_functions_that_exist() -> None:
 
 
 MAY_NAME_A_PLATFORM = {
-    "fixes/passes.py": "the one rule of a platform that has a fix of its own",
+    "fixes.py": "the one rule of a platform that has a fix of its own",
     "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
     "validation/rules/metadata.py": "another of these",
     "validation/rules/naming.py": "another of these",

@@ -20,8 +20,17 @@ from osbctl.config import load_config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_contained, run_on_each
 from osbctl.files import write_file
 from osbctl.findings import Finding, Fix, fixes_of
-from osbctl.fixes.edits import Edit, offset_before
-from osbctl.fixes.passes import OTHER_FIX, SHARED, FindingFix, Pass, find_draft_fix, narrow_to_fixes, unique_findings
+from osbctl.fixes import (
+    OTHER_FIX,
+    SHARED,
+    Edit,
+    FindingFix,
+    Pass,
+    find_draft_fix,
+    narrow_to_fixes,
+    offset_before,
+    unique_findings,
+)
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.parse import decode_utf8, parse_stream

@@ -11,7 +11,7 @@ from osbctl.editor.open_files import Analysis, OpenFiles, read_open_source
 from osbctl.editor.text_document import TextDocument, cached_text_document, make_diagnostic
 from osbctl.errors import OsbctlError
 from osbctl.findings import Finding, Fix
-from osbctl.fixes.edits import Edit
+from osbctl.fixes import Edit
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
 from osbctl.sources.folder.lock import fresh_id

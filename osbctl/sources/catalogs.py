@@ -16,7 +16,6 @@ from osbctl.sources.document import ComposedDocument, Document, ParsedText
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
 from osbctl.sources.places import LINE_END
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
-from osbctl.sources.spring import is_in_spring_catalog, rename_spring_fields
 from osbctl.text import closest_word, did_you_mean
 
 _TEXT_OF_CATALOG = re.compile(r"\b(?:plans|bindable)\b")
@@ -80,7 +79,16 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
     if isinstance(found[0].value, str):
         _parse_embedded_text(found[0])  # raises why it cannot be read
     document = _to_catalog_document(found[0], at)
-    return rename_spring_fields(document) if is_in_spring_catalog(first) else document
+    if not is_in_spring_catalog(first):
+        return document
+    from osbctl.sources.spring import rename_spring_fields  # most catalogs are not in such a configuration
+
+    return rename_spring_fields(document)
+
+
+def is_in_spring_catalog(catalog_pointer: str) -> bool:
+    """Return whether the JSON pointer is in Spring's property of the catalog, written as a tree or with dots."""
+    return "/spring/cloud/openservicebroker/catalog/" in (catalog_pointer + "/").replace(".", "/")
 
 
 def has_services(data: Mapping[str, Any]) -> bool:

@@ -34,6 +34,8 @@ _NAMED = 5
 class StoredAs(StrEnum):
     """Format of a stored catalog: the export of a platform, or the catalog as the broker sent it."""
 
+    # A member for each platform: the loop writes them into the namespace of the class body, from which Enum makes
+    # members. `_ignore_` keeps the loop's own variable from becoming one.
     _ignore_ = "platform"
     for platform in Platform:
         vars()[platform.name] = platform.value

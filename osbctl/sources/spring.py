@@ -9,16 +9,10 @@ from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.paths import JsonPath
 from osbctl.sources.document import ComposedDocument, Document
 
-_PROPERTY = "spring.cloud.openservicebroker.catalog"
 _DEFAULTS = {"service": {"bindable": False}}
 """Fields that Spring's broker sends by default, by kind of object (autoconfigure, ServiceDefinition.java)."""
 
 _IN_BRACKETS = re.compile(r"(.*)\[([^\]]*)\]")
-
-
-def is_in_spring_catalog(catalog_pointer: str) -> bool:
-    """Return whether the JSON pointer is in Spring's property of the catalog, written as a tree or with dots."""
-    return f"/{_PROPERTY.replace('.', '/')}/" in (catalog_pointer + "/").replace(".", "/")
 
 
 def spring_field_name(name: str) -> str:

@@ -13,7 +13,7 @@ from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, Se
 from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
-from osbctl.paths import entries
+from osbctl.paths import JsonPath, entries
 from osbctl.redaction import SECRET, is_secret_path
 from osbctl.sources.places import (
     DECIMAL_COMMA,
@@ -364,7 +364,7 @@ class Builder:
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
-        path = tuple(step for step in self._path if step is not MERGE)
+        path = self._json_path()
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
@@ -379,7 +379,10 @@ class Builder:
         self._faults.append(make_fault(rule, message, offset, hint, first, quoted=quoted, is_secret=is_secret))
 
     def _is_in_secret(self) -> bool:
-        return is_secret_path(tuple(step for step in self._path if step is not MERGE))
+        return is_secret_path(self._json_path())
+
+    def _json_path(self) -> JsonPath:
+        return tuple(step for step in self._path if step is not MERGE)
 
     def _fail(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "") -> NoReturn:
         self._report(rule, message, mark, hint, quoted)

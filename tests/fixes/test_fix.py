@@ -11,8 +11,7 @@ import yaml
 from osbctl.commands.fix import FixResult, fix_bytes, fix_source, write_fixed_files
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
-from osbctl.fixes.edits import Edit, apply_edits, make_edit, offset_before
-from osbctl.fixes.passes import Pass
+from osbctl.fixes import Edit, Pass, apply_edits, make_edit, offset_before
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.sources.parse import parse_document
 from osbctl.sources.places import Span

@@ -200,7 +200,7 @@ def without_check(possible: Any) -> Any:
     """`_find_working_pass` without its own check of the result."""
 
     def find_pass(document: Any, files: Any, wanted: Any, read: Any, failed: Any) -> Any:
-        from osbctl.fixes.passes import Pass
+        from osbctl.fixes import Pass
 
         step = Pass(document, files)
         step.make_edits(wanted)

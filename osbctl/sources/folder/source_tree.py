@@ -51,8 +51,9 @@ class SourceTree:
     """The files of one source folder. Reads each at most once; refuses paths that lead out of it.
 
     `unsaved` is the content of files that are being edited, by resolved path; they need not be on disk yet.
-    `documents` are the files that were read, in that order. `variables` are the values of `${NAME}`. Faults are noted
-    in `problems`.
+    `documents` are the files that could be parsed, in the order of their reading: also overlays and bundled schemas,
+    whose comments and variables count, but none of `read_content`. `variables` are the values of `${NAME}`. Faults are
+    noted in `problems`.
     """
 
     def __init__(
