@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 import osbctl
-from osbctl.commands.options import Argument, CommandGroup
+from osbctl.commands.options import Argument
 from osbctl.commands.output import print_error
 from osbctl.errors import UsageError
 
@@ -136,10 +136,11 @@ def make_command_group(names: Iterable[str]) -> TyperGroup:
         if name not in names:
             app.command(name, help=summary)(_root_callback)
             continue
-        loaded = getattr(import_module(f"osbctl.{_MODULES.get(name, f'commands.{name}')}"), name.replace("-", "_"))
-        if isinstance(loaded, CommandGroup):
-            below = _make_app(loaded.help)
-            for word, function in loaded.commands.items():
+        module = import_module(f"osbctl.{_MODULES.get(name, f'commands.{name}')}")
+        loaded = getattr(module, name.replace("-", "_"))
+        if isinstance(loaded, dict):  # of commands below this one
+            below = _make_app(module.__doc__ or "")
+            for word, function in loaded.items():
                 below.command(word)(_with_typer_options(function))
             app.add_typer(below, name=name)
         else:
@@ -215,7 +216,7 @@ def _to_typer(option: Parameter) -> Parameter:
         kind = list[get_args(kind)[0]] | None  # type: ignore[misc]  # mypy takes no types that are made at run time
         option = option.replace(default=option.default or None)
     if isinstance(described, Argument):
-        made = typer.Argument(**described._asdict())
+        made = typer.Argument(metavar=described.metavar, help=described.help)
     else:
         names = described.names or ((f"--{option.name.replace('_', '-')}",) if kind is bool else ())
         made = typer.Option(*names, **described.settings)

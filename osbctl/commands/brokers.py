@@ -1,4 +1,7 @@
-"""`osbctl brokers`: a database of registered brokers with their catalogs, as a platform has one."""
+"""Register brokers and store their catalogs, as a platform does.
+
+The database is an SQLite file in your data folder, or PostgreSQL for a team. Passwords are never stored.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from osbctl.commands import options as common
 from osbctl.commands.connection import NetworkOptions, RegisteredBrokerClient, User
-from osbctl.commands.options import Argument, CommandGroup, Option
+from osbctl.commands.options import Argument, Option
 from osbctl.commands.output import (
     print_error,
     print_failure_count,
@@ -201,12 +204,7 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     return 0
 
 
-brokers = CommandGroup(
-    """Register brokers and store their catalogs, as a platform does.
-
-The database is an SQLite file in your data folder, or PostgreSQL for a team. Passwords are never stored.""",
-    {"add": add, "list": list_brokers, "show": show, "refresh": refresh, "remove": remove},
-)
+brokers = {"add": add, "list": list_brokers, "show": show, "refresh": refresh, "remove": remove}
 
 
 def _print_results(results: Iterable[tuple[str, Refresh]], total: int, policy: Policy, quiet: bool) -> int:

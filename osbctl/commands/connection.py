@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from osbctl.commands.options import Credentials, Database, LocationOptions, MaxBytes, Option, check_options_used
 from osbctl.commands.output import print_note
 from osbctl.commands.passwords import PasswordFinder, ask_password, read_password_from_stdin, several_brokers_error
+from osbctl.commands.settings import requested_version, variables_lookup
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.fields import describe_left_out
@@ -24,7 +25,14 @@ from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
-from osbctl.sources.read_bytes import MAX_BYTES, Limits, check_stdin_used_once, registered_name, report_name
+from osbctl.sources.read_bytes import (
+    DEFAULT_LIMITS,
+    MAX_BYTES,
+    Limits,
+    check_stdin_used_once,
+    registered_name,
+    report_name,
+)
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -71,11 +79,8 @@ class NetworkOptions(NamedTuple):
         """Files that the options name."""
         return self.ca_file, self.client_cert
 
-    def connection_options(self, **more: Any) -> ConnectionOptions:
-        """The connection options, with the proxies of the environment; `more` are their other fields.
-
-        Prints a warning with --insecure.
-        """
+    def connection_options(self) -> ConnectionOptions:
+        """The options of connections, with the proxies of the environment. Prints a warning with --insecure."""
         from urllib.request import getproxies_environment
 
         from osbctl.client.connection_options import ConnectionOptions
@@ -88,7 +93,6 @@ class NetworkOptions(NamedTuple):
             insecure=self.insecure,
             total_seconds=self.timeout,
             proxies=dict(getproxies_environment()),
-            **more,
         )
 
 
@@ -98,8 +102,7 @@ class BrokerConnection(NamedTuple):
     network: NetworkOptions = NetworkOptions()
     user: User = None
     password_stdin: Annotated[
-        bool,
-        Option("Read the password from standard input, not OSBCTL_PASSWORD or a prompt."),
+        bool, Option("Read the password from standard input, not OSBCTL_PASSWORD or a prompt.")
     ] = False
     api_version: Annotated[ApiVersion | None, Option(f"API version to request.  [default: {DEFAULT_API_VERSION}]")] = (
         None
@@ -131,14 +134,15 @@ class BrokerConnection(NamedTuple):
                     raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
                 password = ask_password(f"Password of {user}: ")
         version = self.api_version or DEFAULT_API_VERSION
-        return address, self.network.connection_options(
-            user=user, password=password, api_version=version, max_bytes=self.max_bytes
-        )
+        return address, replace(self._connection_options(), user=user, password=password, api_version=version)
+
+    def _connection_options(self) -> ConnectionOptions:
+        return replace(self.network.connection_options(), max_bytes=self.max_bytes)
 
     def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
         """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
         finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)
-        return RegisteredBrokerClient(self.network.connection_options(max_bytes=self.max_bytes), finder.find_password)
+        return RegisteredBrokerClient(self._connection_options(), finder.find_password)
 
     def find_registration(self, broker: str) -> Registration | None:
         """The registered broker of that name; None if the argument is the address of a broker.
@@ -179,8 +183,6 @@ class BrokerConnection(NamedTuple):
 
     def with_configured_version(self, config: Config) -> Self:
         """The options with the API version of the configuration, unless another is given."""
-        from osbctl.commands.settings import requested_version
-
         return self._replace(api_version=requested_version(self.api_version, config))
 
     def check_used(self, where: LocationOptions, *sources: str, fetches_more: bool = False) -> None:
@@ -220,15 +222,27 @@ _read_password_once = cache(read_password_from_stdin)
 """Standard input is read once, and may be for two brokers."""
 
 
-def read_catalog(source: str, where: LocationOptions, **options: Any) -> Document:
-    """Read a source with the `options` of `read_source`; print where the catalog is, if not at the top.
+def read_catalog(
+    source: str,
+    where: LocationOptions,
+    *,
+    stdin_filename: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    allow_nested: bool = True,
+) -> Document:
+    """Read a source; print where the catalog is, if not at the top. Arguments as in `read_source`.
 
     Raises errors as that, and DocumentError: what was read has no `services`.
     """
-    from osbctl.commands.settings import variables_lookup
-
-    options |= {"at": where.at, "variables_of": variables_lookup(os.environ, where.env, where.config)}
-    return print_catalog_location(require_services(read_source(source, **options)))
+    document = read_source(
+        source,
+        at=where.at,
+        limits=limits,
+        stdin_filename=stdin_filename,
+        allow_nested=allow_nested,
+        variables_of=variables_lookup(os.environ, where.env, where.config),
+    )
+    return print_catalog_location(require_services(document))
 
 
 def read_source_or_broker(connection: BrokerConnection, source: str, where: LocationOptions) -> Document:

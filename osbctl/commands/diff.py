@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -52,13 +53,13 @@ class ChangesDisplay(NamedTuple):
         """The chosen format; by default text, or annotations inside GitHub Actions."""
         return self.format or (DiffFormat.GITHUB if is_github_log(self.output) else DiffFormat.TEXT)
 
-    def _build_report(self, old_name: str, new_name: str, **content: Any) -> DiffReport:
-        """A report on two catalogs by their names; `content` are other fields of it."""
+    def empty_report(self, old_name: str, new_name: str) -> DiffReport:
+        """A report on two catalogs by their names, without changes."""
         color, width = report_style(self.output, self.color)
         return DiffReport(
             old_name,
             new_name,
-            content.pop("changes", ()),
+            (),
             all_rules,
             fail_on=self.fail_on,
             root=os.getcwd(),  # noqa: PTH109
@@ -66,22 +67,23 @@ class ChangesDisplay(NamedTuple):
             width=width,
             words=self.words,
             date=self.date,
-            **content,
         )
 
-    def make_report(self, comparison: Comparison, **content: Any) -> DiffReport:
-        """The report of a comparison, with accepted changes apart; `content` as in `_build_report`."""
+    def make_report(self, comparison: Comparison) -> DiffReport:
+        """The report of a comparison, with accepted changes apart."""
         allowed = load_allow_entries(self.allow) if self.allow else ()
         sorted_changes = triage_changes(comparison.changes, allowed, datetime.now(UTC).date())
-        return self._build_report(
-            comparison.old,
-            comparison.new,
+        return replace(
+            self.empty_report(comparison.old, comparison.new),
             changes=sorted_changes.open,
             accepted=sorted_changes.accepted,
             problems=sorted_changes.problems,
             notes=comparison.notes,
-            **content,
         )
+
+    def make_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> DiffReport:
+        """The report that says why nothing was compared."""
+        return replace(self.empty_report(old_name, new_name), errors=error_findings(error, new_name))
 
     def print_report(self, report: DiffReport) -> int:
         """Print the report, its notes on standard error, and return the exit code."""
@@ -95,19 +97,11 @@ class ChangesDisplay(NamedTuple):
             report = self.make_error_report(error, old_name, new_name)
             write_output(render(report, self.effective_format), self.output)
 
-    def make_error_report(self, error: OsbctlError, old_name: str, new_name: str) -> DiffReport:
-        """The report that says why nothing was compared."""
-        return self._build_report(old_name, new_name, errors=error_findings(error, new_name))
-
 
 def diff(
-    old: Annotated[
-        str,
-        Argument("OLD", f"The current catalog, or a git revision of NEW. {common.ADDRESSED}"),
-    ],
+    old: Annotated[str, Argument("OLD", f"The current catalog, or a git revision of NEW. {common.ADDRESSED}")],
     new: Annotated[
-        str | None,
-        Argument("NEW", "The new catalog.  [default: with a revision, all in this folder]"),
+        str | None, Argument("NEW", "The new catalog.  [default: with a revision, all in this folder]")
     ] = None,
     platforms: common.JudgedPlatforms = (),
     instances: common.Instances = None,
@@ -166,9 +160,8 @@ def diff(
     except (DocumentError, SourceError) as error:
         display.print_error_report(error, source_name(old), source_name(new))
         raise
-
     comparison = compare_documents(before, after, judged(new, old), instances)
-    return display.print_report(display.make_report(comparison, catalog=after.data))
+    return display.print_report(replace(display.make_report(comparison), catalog=after.data))
 
 
 def _report_pairs(
@@ -194,8 +187,9 @@ def _report_pairs(
     documents = [one for one in found if not isinstance(one, OsbctlError)]
     compared = compare([(old, after) for old, after in documents if old])
     changes = [change for one in compared for change in one.changes]
-    report = display.make_report(
-        Comparison(revision, new, changes, [note for one in compared for note in one.notes]),
+    comparison = Comparison(revision, new, changes, [note for one in compared for note in one.notes])
+    report = replace(
+        display.make_report(comparison),
         errors=[finding for name, error in errors for finding in error_findings(error, name)],
         new_catalogs=[after.name for old, after in documents if old is None],
     )

@@ -61,8 +61,7 @@ class DriftSides(NamedTuple):
     where: common.LocationOptions = common.LocationOptions()
     connection: BrokerConnection = BrokerConnection()
     stored_as: Annotated[
-        StoredAs | None,
-        Option("catalog, or a platform whose export it is.  [default: by its content]", metavar="KIND"),
+        StoredAs | None, Option("catalog, or a platform whose export it is.  [default: by its content]", metavar="KIND")
     ] = None
     stored_broker: Annotated[str, Option("Name or id of the broker, if the export holds several.", metavar="NAME")] = ""
 

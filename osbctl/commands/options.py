@@ -6,7 +6,7 @@ them, so that a command can be called without Typer.
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from osbctl.commands.output import draw_status_line, print_note
@@ -19,11 +19,11 @@ from osbctl.sources.read_bytes import report_name
 from osbctl.text import plural
 
 
-class Argument(NamedTuple):
+class Argument:
     """An argument of a command, and what its help says."""
 
-    metavar: str
-    help: str
+    def __init__(self, metavar: str, help: str) -> None:
+        self.metavar, self.help = metavar, help
 
 
 class Option:
@@ -53,32 +53,20 @@ class Option:
         }
 
 
-class CommandGroup(NamedTuple):
-    """Commands below one name, such as `osbctl brokers list`, each by its own name."""
-
-    help: str
-    commands: Mapping[str, Callable[..., int]]
-
-
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
 
 ADDRESSED = (
     "A file, a source folder, a brokerpak, - for standard input, REV:path in git, a broker's address, or broker:NAME."
 )
 Exclude = Annotated[
-    tuple[str, ...],
-    Option("Skip these paths in a folder, for example tests/*; repeatable.", metavar="PATTERN"),
+    tuple[str, ...], Option("Skip these paths in a folder, for example tests/*; repeatable.", metavar="PATTERN")
 ]
 CATALOGS_IN_FOLDER = " Of another folder, the catalogs in it.  [default: .]"
-Sources = Annotated[
-    tuple[str, ...],
-    Argument("SOURCE...", f"{_SOURCE}{CATALOGS_IN_FOLDER}"),
-]
+Sources = Annotated[tuple[str, ...], Argument("SOURCE...", f"{_SOURCE}{CATALOGS_IN_FOLDER}")]
 Source = Annotated[str, Argument("SOURCE", _SOURCE)]
 At = Annotated[str, Option("JSON pointer to the catalog inside a larger document.", metavar="POINTER")]
 Env = Annotated[
-    str | None,
-    Option("Variables of a brokerpak's broker: .env, .envrc, or its configuration in YAML.", metavar="FILE"),
+    str | None, Option("Variables of a brokerpak's broker: .env, .envrc, or its configuration in YAML.", metavar="FILE")
 ]
 StdinFilename = Annotated[str | None, Option("Name of stdin in reports.", metavar="NAME")]
 ColorChoice = Annotated[
@@ -131,8 +119,7 @@ def _parse_date(text: str) -> str:
 
 
 Date = Annotated[
-    str,
-    Option("Date on an HTML report: YYYY-MM-DD, or commit (HEAD's).", metavar="DATE", callback=_parse_date),
+    str, Option("Date on an HTML report: YYYY-MM-DD, or commit (HEAD's).", metavar="DATE", callback=_parse_date)
 ]
 CountedPlatforms = Annotated[
     tuple[Platform, ...],
@@ -163,12 +150,10 @@ Database = Annotated[
     ),
 ]
 BrokerPasswordStdin = Annotated[
-    bool,
-    Option("Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD.", "--password-stdin"),
+    bool, Option("Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD.", "--password-stdin")
 ]
 Credentials = Annotated[
-    str | None,
-    Option("Records made with --include-password; a label can name the broker.", metavar="FILE"),
+    str | None, Option("Records made with --include-password; a label can name the broker.", metavar="FILE")
 ]
 Instances = Annotated[
     str | None,

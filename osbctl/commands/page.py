@@ -1,5 +1,7 @@
 """`osbctl page`: catalogs as one HTML file for people."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -7,13 +9,11 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
-from osbctl.client.catalog_client import fetch_image
-from osbctl.client.connection_options import ConnectionOptions
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, is_address, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, Option, find_named_catalogs
@@ -38,12 +38,12 @@ from osbctl.sources.read_bytes import is_in_git, path_in_revision
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import judge_template, validate_document
 
+if TYPE_CHECKING:
+    from osbctl.client.connection_options import ConnectionOptions
+
 
 def page(
-    sources: Annotated[
-        tuple[str, ...],
-        Argument("SOURCE...", f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}"),
-    ] = (),
+    sources: Annotated[tuple[str, ...], Argument("SOURCE...", f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}")] = (),
     output: Annotated[str | None, Option("Write the page to FILE.", "--output", "-o", metavar="FILE")] = None,
     since: Annotated[
         tuple[str, ...],
@@ -100,8 +100,11 @@ def page(
         options = validation_options(settings, resolve_config(source, config=given))
         return PageCatalog(name, document, before, options, pictures.find(document.catalog))
 
-    limits = {"max_bytes": MAX_IMAGE_BYTES, "public_only": not internal_images}
-    pictures = PageImages(files, connection.network.connection_options(**limits) if embed_images else None)
+    images_from = None
+    if embed_images:
+        asked = connection.network.connection_options()
+        images_from = replace(asked, max_bytes=MAX_IMAGE_BYTES, public_only=not internal_images)
+    pictures = PageImages(files, images_from)
     names = _broker_names(named)
     found = run_on_each(read, zip(names, named, earlier, strict=True))
     configured = (given or find_config(os.curdir)).page
@@ -381,6 +384,8 @@ class PageImages:
         if self._seconds <= 0 or len(self._fetched) >= MAX_ADDRESSES:
             self.skipped += 1
             return ""
+        from osbctl.client.catalog_client import fetch_image
+
         started = time.monotonic()
         image = ""
         try:

@@ -5,10 +5,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
+from osbctl.catalog import objects_in_list
 from osbctl.commands import options as common
+from osbctl.commands.connection import read_catalog
 from osbctl.commands.options import Argument, Option
 from osbctl.commands.output import print_note
 from osbctl.errors import SourceError, UsageError
+from osbctl.sources.folder import scaffold
+from osbctl.sources.folder.source_tree import SUFFIXES
+from osbctl.sources.read import read_object
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
@@ -23,8 +28,6 @@ def init(
     osbctl init catalog --service postgres
     osbctl validate catalog
     """
-    from osbctl.sources.folder import scaffold
-
     _write_files(folder, scaffold.new_folder_files(_check_name(service)))
     built = "catalog.json" if folder.resolve() != Path.cwd() else "../catalog.json"
     name = folder.as_posix()
@@ -43,8 +46,6 @@ def new(
     osbctl new service redis
     osbctl new plan redis large
     """
-    from osbctl.sources.folder import scaffold
-
     service, *plan = map(_check_name, names)
     if len(plan) != (thing == "plan"):
         raise UsageError(f"osbctl new {thing} takes {'SERVICE' if thing == 'service' else 'SERVICE and PLAN'}")
@@ -67,8 +68,6 @@ def new(
 
 def _existing_files(folder: Path, *parts: str) -> list[Path]:
     """Files of a service or plan with any suffix."""
-    from osbctl.sources.folder.source_tree import SUFFIXES
-
     file = folder.joinpath("services", *parts)
     return [candidate for suffix in SUFFIXES if (candidate := file.with_name(file.name + suffix)).is_file()]
 
@@ -85,13 +84,10 @@ def split(
     osbctl split catalog.json catalog/
     osbctl build catalog/ | osbctl diff catalog.json -
     """
-    from osbctl.commands.connection import read_catalog
-    from osbctl.sources.folder.scaffold import check_splittable, split_catalog
-
     common.check_options_used([source], env=where.env)
     document = read_catalog(source, where, allow_nested=False)
-    check_splittable(document)
-    _write_files(folder, split_catalog(document.data))
+    scaffold.check_splittable(document)
+    _write_files(folder, scaffold.split_catalog(document.data))
     return 0
 
 
@@ -104,14 +100,9 @@ def _check_name(name: str) -> str:
 
 def _has_plan(service_file: Path, name: str) -> bool:
     """Return whether the file of a service has the plan in its own list."""
-    from osbctl.catalog import objects_in_list
-    from osbctl.sources.read import read_object
-
     return any(plan.get("name") == name for plan, _ in objects_in_list(read_object(str(service_file)).data, "plans"))
 
 
 def _write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    from osbctl.sources.folder.scaffold import write_new_files
-
-    for note in write_new_files(folder, files):
+    for note in scaffold.write_new_files(folder, files):
         print_note(note)

@@ -38,8 +38,7 @@ def serve(
         int, Option("Port; 0 picks a free one.", metavar="N", min=0, max=65535, envvar=["OSBCTL_PORT", "PORT"])
     ] = 8443,
     trusted_proxy: Annotated[
-        tuple[str, ...],
-        Option("Address or network of a proxy for TLS; repeatable.", metavar="ADDRESS"),
+        tuple[str, ...], Option("Address or network of a proxy for TLS; repeatable.", metavar="ADDRESS")
     ] = (),
     trusted_proxy_hops: Annotated[
         int, Option("Number of proxies that add to X-Forwarded-For; 0: unknown.", metavar="N", min=0, max=16)
@@ -51,8 +50,7 @@ def serve(
     missing_version_status: Annotated[int, Option("Status without a version header.", metavar="412|400")] = 412,
     admin_listen: Annotated[str, Option("Address of /livez, /readyz, /metrics.", metavar="HOST:PORT")] = "",
     admin_host: Annotated[
-        tuple[str, ...],
-        Option("Host name of the admin address, besides IPs; repeatable.", metavar="NAME"),
+        tuple[str, ...], Option("Host name of the admin address, besides IPs; repeatable.", metavar="NAME")
     ] = (),
     log_format: Annotated[Literal["text", "json"], Option("Format of log (stderr) and access log (stdout).")] = "text",
     log_level: Annotated[

@@ -47,8 +47,7 @@ class ValidationSettings(NamedTuple):
     select: Annotated[tuple[str, ...], Option("Report only this rule; repeatable.", metavar="RULE")] = ()
     ignore: Ignore = ()
     schemas: Annotated[
-        tuple[str, ...],
-        Option("Also check against this JSON Schema of yours; repeatable.", "--schema", metavar="FILE"),
+        tuple[str, ...], Option("Also check against this JSON Schema of yours; repeatable.", "--schema", metavar="FILE")
     ] = ()
     format: ReportFormat = None
     output: Output = None
