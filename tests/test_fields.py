@@ -87,7 +87,7 @@ PASSED_OVER = {
 """The fields outside of metadata that a platform takes with a value of any type: it does not know them."""
 
 
-@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("platform", PASSED_OVER)
 def test_each_platform_knows_the_type_of_a_field_or_is_known_to_pass_it_over(platform: Platform) -> None:
     found = set()
     for kind, key in FIELDS:

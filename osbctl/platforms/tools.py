@@ -228,6 +228,9 @@ class Tool:
     reads_files: bool = True
 
 
-def tools_of(platforms: Iterable[Platform]) -> dict[Tool, None]:
-    """The command-line tools of platforms, from their modules `tools`, each once."""
-    return dict.fromkeys(tool for platform in platforms for tool in platform.load_module("tools").TOOLS)
+def tools_of(platforms: Iterable[Platform]) -> list[Tool]:
+    """The command-line tools of platforms, from their modules `tools`, each name once."""
+    tools: dict[str, Tool] = {}
+    for tool in (tool for platform in platforms for tool in platform.load_module("tools").TOOLS):
+        tools.setdefault(tool.name, tool)
+    return list(tools.values())

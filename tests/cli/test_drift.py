@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -20,6 +21,7 @@ from tests.cli.broker_server import Answer, listening
 from tests.cli.machine import registered
 from tests.comparison.make import catalog, plan, service
 from tests.drift.make import CATALOG, with_field
+from tests.platforms.known import KNOWN
 from tests.reports.standards import checked_json
 from tests.sources.exports.make import export_as
 
@@ -58,7 +60,7 @@ def put(catalog: dict[str, Any], name: str = "catalog.json") -> str:
 
 
 def test_nothing_is_said_where_nothing_drifts(osbctl: Run) -> None:
-    for platform in Platform:
+    for platform in KNOWN:
         for ending in ("json", "yaml"):
             done = osbctl("drift", put(CATALOG), *write(platform, ending=ending), code=0)
             assert done.stdout == "", (platform, ending)
@@ -66,7 +68,7 @@ def test_nothing_is_said_where_nothing_drifts(osbctl: Run) -> None:
             assert "dashboard_client of 1 service offering" in done.stderr
 
 
-@pytest.mark.parametrize("platform", Platform)
+@pytest.mark.parametrize("platform", KNOWN)
 def test_one_finding_in_every_format(osbctl: Run, platform: Platform) -> None:
     sources = (put(with_field("name", "base", of_plan=False)), *write(platform))
     for form in DiffFormat:
@@ -127,7 +129,7 @@ def test_an_ordinary_catalog_is_stored(osbctl: Run) -> None:
     free = put(with_field("free", False, of_plan=True))
     done = osbctl("drift", free, "stored.json", "--stored-as", "catalog", code=1)
     assert "free changed from true to false" in done.stdout
-    assert "Korifi: shows it as paid" in done.stdout
+    assert re.search("Korifi.*: shows it as paid", done.stdout)
     one = osbctl("drift", "catalog.json", "stored.json", "--platform", "korifi", code=0)
     assert "Cloud Foundry" not in one.stdout
 

@@ -8,6 +8,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import Refusals
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import judge_all
+from tests.platforms.known import KNOWN
 
 
 def plan(id: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -42,4 +43,4 @@ def with_schema(parameters: Any) -> dict[str, Any]:
 
 
 def refusals(data: Any) -> Refusals:
-    return {platform: outcome.refusals for platform, outcome in judge_all(data).items()}
+    return {platform: outcome.refusals for platform, outcome in judge_all(data, KNOWN).items()}

@@ -15,6 +15,7 @@ from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
 from tests.case import case
 from tests.drift.make import CATALOG
+from tests.platforms.known import KNOWN
 from tests.sources.exports.make import export_as
 
 TODAY = datetime.date(2030, 1, 31)
@@ -131,7 +132,7 @@ USED = {
         (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
         (json.dumps([{**PLANS, "pagination": {"next": {"href": "x"}}}, {**PLANS, "pagination": {}}]), {"p1", "p2"}),
         *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
-        *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in Platform),
+        *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in KNOWN),
     ],
 )
 def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:

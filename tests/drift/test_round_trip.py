@@ -9,7 +9,7 @@ import pytest
 from osbctl.comparison.drift import find_drift
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import judge_all
-from osbctl.sources.exports import StoredCatalog, find_stored_catalog
+from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from tests import corpus
@@ -22,9 +22,7 @@ SHIPPED = [ROOT / "catalogs" / name for name in ("data-services.yaml", "interfac
 def stored(platform: Platform, catalog: dict[str, Any]) -> StoredCatalog:
     files = export_as(platform, catalog)
     documents = [parse_document(json.dumps(file).encode(), f"{n}.json") for n, file in enumerate(files)]
-    found = find_stored_catalog(documents)
-    assert found.platform is platform
-    return found
+    return find_stored_catalog(documents, stored_as=StoredAs(platform))
 
 
 @pytest.mark.parametrize("platform", Platform)

@@ -28,15 +28,6 @@ FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5
 """Of the random mutations, one in so many goes with the project."""
 
-CORPUS_FILES = {
-    "cloudfoundry-mutations": Platform.CLOUD_FOUNDRY,
-    "cloudfoundry-probes": Platform.CLOUD_FOUNDRY,
-    "cloudfoundry-probes-2": Platform.CLOUD_FOUNDRY,
-    "kubernetes-cases": Platform.KUBERNETES,
-    "service-manager-cases": Platform.SERVICE_MANAGER,
-    "korifi-cases": Platform.KORIFI,
-}
-
 
 class Case(NamedTuple):
     """One catalog before one platform. `words` is the digest of its lines, empty where it prints none."""
@@ -108,10 +99,11 @@ def cases() -> tuple[Case, ...]:
 
 def _read_corpus() -> Iterator[Case]:
     assert CORPUS
-    for name, platform in CORPUS_FILES.items():
-        with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for line in lines:
-                yield _parse_case(line.rstrip("\n"), name, platform)
+    for platform in Platform:
+        for file in sorted(CORPUS.glob(f"{platform}-*.jsonl.gz")):
+            with gzip.open(file, "rt", encoding="utf-8") as lines:
+                for line in lines:
+                    yield _parse_case(line.rstrip("\n"), file.name.partition(".")[0], platform)
 
 
 def _parse_case(line: str, file: str, platform: Platform) -> Case:

