@@ -28,14 +28,14 @@ READING_ORDER = (Level.BREAKING, Level.REFUSED, Level.RISKY, Level.SAFE)
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Reaction of one platform to a change; `does` is a phrase such as "refuses the update".
+    """Reaction of one platform to a change; `reaction` is a phrase such as "refuses the update".
 
     `reason` is why it refuses the new catalog, with its rule, if the change is a refusal.
     """
 
     platform: Platform
     level: Level
-    does: str
+    reaction: str
     reason: str = field(default="", compare=False)
 
 
@@ -154,7 +154,7 @@ def format_objects(changes: Sequence[Change]) -> str:
 
 def platforms_and_effects(change: Change) -> Iterator[tuple[str, str]]:
     """Pairs of platforms (as text) and their common effect. Empty for a safe change."""
-    by_words: dict[str, list[Platform]] = {}
+    by_reaction: dict[str, list[Platform]] = {}
     for effect in change.effects if change.level is not Level.SAFE else ():
-        by_words.setdefault(effect.does, []).append(effect.platform)
-    return ((format_platforms(platforms), does) for does, platforms in by_words.items())
+        by_reaction.setdefault(effect.reaction, []).append(effect.platform)
+    return ((format_platforms(platforms), reaction) for reaction, platforms in by_reaction.items())

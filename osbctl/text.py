@@ -38,8 +38,8 @@ class AnsiStyle:
         "refuses": "1;31",
         "unclear": "33",
         "crashes": "1;31",
-        "gone": "31",
-        "come": "32",
+        "removed": "31",
+        "added": "32",
         "bold": "1",
         "dim": "2",
     }

@@ -46,7 +46,7 @@ class ChangesDisplay(NamedTuple):
     output: Output = None
     date: Date = ""
     color: ColorChoice = "auto"
-    words: ComparisonNames = DIFF
+    names: ComparisonNames = DIFF
 
     @property
     def effective_format(self) -> DiffFormat:
@@ -65,7 +65,7 @@ class ChangesDisplay(NamedTuple):
             root=os.getcwd(),  # noqa: PTH109
             color=color,
             width=width,
-            words=self.words,
+            names=self.names,
             date=self.date,
         )
 

@@ -123,7 +123,7 @@ def drift(
     check_output(display.output, [*files, display.allow, *sides.connection.files])
     used_plans = None if instances is None else read_used_plans(instances)
     config = first_config((broker or "-", *stored), sides.where.config)
-    compared, display = frozenset(platforms), display._replace(words=DRIFT)
+    compared, display = frozenset(platforms), display._replace(names=DRIFT)
     if broker is None:
         return _report_all_brokers(sides, compared, used_plans, instances or "", display, jobs)
     try:

@@ -160,7 +160,7 @@ def _split_lines(data: bytes) -> list[str]:
 
 
 def _color_patch_line(text: str, paint: AnsiStyle) -> str:
-    style = {"-": "gone", "+": "come", "@": "dim"}.get(text[0])
+    style = {"-": "removed", "+": "added", "@": "dim"}.get(text[0])
     lines = [escape_line(line.rstrip("\r").expandtabs()) for line in text.removesuffix("\n").split("\n")]
     return "".join((paint(line, style) if style else line) + "\n" for line in lines)
 

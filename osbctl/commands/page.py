@@ -28,7 +28,7 @@ from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, image_to_data_url, safe_web_address
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
-from osbctl.platforms.tools import Order, Purpose, tools_of
+from osbctl.platforms.tools import ProvisionRequest, Purpose, tools_of
 from osbctl.platforms.verdict import Outcome
 from osbctl.requests.commands import Command, build_commands
 from osbctl.requests.parameters import generate_examples
@@ -309,7 +309,7 @@ def _plan_requests(service: ServiceOffering, plan: ServicePlan, broker: str, pla
     first = found.get(Purpose.CREATE.schema_location)
     sent = (first and first.smallest) or None
     content = f"{_to_json(sent)}\n" if sent else ""
-    sending = build_commands(Order(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
+    sending = build_commands(ProvisionRequest(service.name, plan.name, broker, sent, content=content), Purpose.CREATE)
     by_platform = [(platform.label, tuple(_platform_commands(sending, platform))) for platform in platforms]
     return PlanRequests(by_platform, headed)
 

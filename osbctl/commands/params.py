@@ -18,7 +18,7 @@ from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import get_at, pointer
 from osbctl.platforms import Platform, chosen_or_all
-from osbctl.platforms.tools import PARAMETERS_FILE, Order, Purpose
+from osbctl.platforms.tools import PARAMETERS_FILE, ProvisionRequest, Purpose
 from osbctl.redaction import redact
 from osbctl.reports.text_report import format_findings
 from osbctl.requests.commands import Command, build_commands
@@ -168,9 +168,9 @@ def plan_parameters(
     file, content = sent.name, ""
     if file in (INLINE, STDIN):
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
-    order = Order(service, plan, broker, shown, file, content)
+    provision = ProvisionRequest(service, plan, broker, shown, file, content)
     return replace(
-        about, faults=(), commands=tuple(build_commands(order, purpose, platforms)), masked=shown != sent.data
+        about, faults=(), commands=tuple(build_commands(provision, purpose, platforms)), masked=shown != sent.data
     )
 
 

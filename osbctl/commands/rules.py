@@ -80,7 +80,7 @@ def _rule_explanation_lines(record: Rule, paint: AnsiStyle, width: int) -> Itera
     yield wrap_line(record.summary, width, "")
     for paragraph in filter(None, record.why.split("\n\n")):
         yield "\n" + wrap_line(" ".join(paragraph.split("\n")) if width else paragraph, width, "")
-    for title, example, style in (("Bad", record.bad, "gone"), ("Good", record.good, "come")):
+    for title, example, style in (("Bad", record.bad, "removed"), ("Good", record.good, "added")):
         if example:
             yield f"\n{paint(title, style)}:\n{textwrap.indent(example, '    ')}"
     if record.fix:

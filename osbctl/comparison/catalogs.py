@@ -133,7 +133,7 @@ class NameChanges:
     def refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
         """The reactions of platforms that refuse the update for the name of `new`."""
         return {
-            platform: refused(clashes[new.path].words)
+            platform: refused(clashes[new.path].message)
             for platform, clashes in self._all_clashes.items()
             if new.path in clashes
         }

@@ -79,9 +79,9 @@ def _reactions_to_omission(name: str, pair: MatchedPair) -> dict[Platform, React
     old, new = pair.old_plan, pair.new_plan
     if not (old and new):
         return {}
-    said = old.data.get(name) is True, new.data.get(name) is True
-    reactions = reactions_to_omission(name, *said)
-    return reactions if reactions and said != (getattr(old, name), getattr(new, name)) else {}
+    is_true = old.data.get(name) is True, new.data.get(name) is True
+    reactions = reactions_to_omission(name, *is_true)
+    return reactions if reactions and is_true != (getattr(old, name), getattr(new, name)) else {}
 
 
 def _compared_objects(pair: MatchedPair) -> tuple[ServiceOffering | ServicePlan, ServiceOffering | ServicePlan]:

@@ -46,7 +46,7 @@ class Kind:
                 reaction = self.reactions[platform]
                 if isinstance(reaction, DependsOnInstances):
                     reaction = reaction.choose_reaction(is_used)
-                effects.append(Effect(platform, reaction.level, reaction.format_words(service, plan)))
+                effects.append(Effect(platform, reaction.level, reaction.format_text(service, plan)))
         return tuple(effects)
 
     def with_reactions(self, exceptions: Mapping[Platform, Reaction | DependsOnInstances]) -> "Kind":

@@ -20,7 +20,7 @@ Refusals: TypeAlias = Mapping[Platform, Sequence[Refusal]]
 _OTHER_ID = "choose another id; no other object on the platform may have it"
 
 
-class _Place(NamedTuple):
+class _RefusalPlace(NamedTuple):
     service: ObjectRef | None
     plan: ObjectRef | None
     field: JsonPath
@@ -108,14 +108,14 @@ def find_clashes(
             # An empty path is that of a removal, which is a change; a refused service offering includes its plans.
             if clash.path and not reported & {clash.path, clash.path[:2]}:
                 kind = REFUSED_IN_PART if update.is_applied_in_part else NOW_REFUSED
-                effect = Effect(platform, Level.REFUSED, clash.words)
+                effect = Effect(platform, Level.REFUSED, clash.message)
                 change = _clash_change(clash, effect, kind, _find_place(objects, clash.path), old_catalog)
                 key = (change.message, change.new_path)
                 found[key] = _join(found.get(key), change)
     return list(found.values())
 
 
-def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _Place, old: Catalog) -> Change:
+def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _RefusalPlace, old: Catalog) -> Change:
     """The change for a clash at a `place`: of `kind`, unless it is one of names."""
     advice = _OTHER_ID
     if clash.is_of_name:
@@ -160,21 +160,21 @@ def _objects_by_path(data: Mapping[str, Any]) -> dict[JsonPath, Identified]:
     return {item.path: item for item in objects}
 
 
-def _find_place(objects: Mapping[JsonPath, Identified], path: JsonPath) -> _Place:
+def _find_place(objects: Mapping[JsonPath, Identified], path: JsonPath) -> _RefusalPlace:
     """Split a path into the service offering, the plan and the field that it leads to."""
     service, plan = objects.get(path[:2]), objects.get(path[:4]) if path[2:3] == ("plans",) else None
     service_ref, plan_ref = (ObjectRef(item.id, item.name) if item else None for item in (service, plan))
-    return _Place(service_ref, plan_ref, path[4:] if plan else path[2:] if service else path)
+    return _RefusalPlace(service_ref, plan_ref, path[4:] if plan else path[2:] if service else path)
 
 
-def _place_key(place: _Place) -> tuple[str, str, JsonPath]:
+def _place_key(place: _RefusalPlace) -> tuple[str, str, JsonPath]:
     """Equal for the same field of the same object, wherever each catalog lists it."""
     if place.plan and place.plan.id:  # which is unique in a catalog
         return "", place.plan.id, place.field
     return place.service.id if place.service else "", "", place.field
 
 
-def _find_old_path(place: _Place, old: Catalog) -> JsonPath:
+def _find_old_path(place: _RefusalPlace, old: Catalog) -> JsonPath:
     """The path of the same place in the old catalog, or of the list that lacks its object."""
     if place.service is None:
         return place.field[:1]

@@ -381,11 +381,11 @@ def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[JsonPath, Json
     )
     for path, node in tree.nodes.items():
         keywords = node.value if isinstance(node.value, dict) else {}
-        said = {word: value for word, value in keywords.items() if not _is_annotation(word, value, targets)}
+        assertions = {word: value for word, value in keywords.items() if not _is_annotation(word, value, targets)}
         around = tree.nodes.get(path[:-2]) if path[-2:-1] == ("properties",) else None
-        if node.value is False or said or is_closed or not around or "additionalProperties" in around.assertions:
+        if node.value is False or assertions or is_closed or not around or "additionalProperties" in around.assertions:
             found[path] = {} if isinstance(node.value, dict) else node.value
-        for word, value in said.items():
+        for word, value in assertions.items():
             where = (*path, word)
             beside = {key: part for key, part in entries(value) if (*where, key) not in tree.nodes}
             if where not in tree.nodes and (beside or word != "properties"):

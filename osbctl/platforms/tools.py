@@ -184,8 +184,8 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """Order of a plan of a service offering, both by name, with parameters.
+class ProvisionRequest:
+    """A request for a plan of a service offering, both by name, with parameters.
 
     `broker` is set if two service brokers offer the name. `parameters` is None if none are sent; they are printed as
     they are, so redact secrets before. `file` is the file that holds them, and `content` the text to write into it,
@@ -224,7 +224,7 @@ class Tool:
     """
 
     name: str
-    sends: Mapping[Purpose, str] | Callable[[Order, Purpose], Manifest | str]
+    sends: Mapping[Purpose, str] | Callable[[ProvisionRequest, Purpose], Manifest | str]
     reads_files: bool = True
 
 

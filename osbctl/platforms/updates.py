@@ -39,12 +39,12 @@ class Reaction:
     """Reaction of a platform, and its level. `names_objects`: the phrase has the placeholders `{service}`, `{plan}`."""
 
     level: Level
-    does: str
+    text: str
     names_objects: bool = False
 
-    def format_words(self, service: str, plan: str) -> str:
+    def format_text(self, service: str, plan: str) -> str:
         """The phrase, with the names of both in the place of the placeholders."""
-        return self.does.format(service=service, plan=plan) if self.names_objects else self.does
+        return self.text.format(service=service, plan=plan) if self.names_objects else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +89,21 @@ def reactions_to_omission(flag: str, old: bool, new: bool) -> dict[Platform, Rea
 
 def reactions_without_plan_flag(flag: str) -> dict[Platform, Reaction]:
     """Reactions to a boolean of a plan where that of the service offering alone is read."""
-    does = safe("does not store it for plans")
-    return {platform: does for platform in Platform if flag in platform.record.service_only}
+    reaction = safe("does not store it for plans")
+    return {platform: reaction for platform in Platform if flag in platform.record.service_only}
 
 
 def reactions_to_same_name(old: str, new: str) -> dict[Platform, Reaction]:
     """Reactions to a new name where both are stored as the same text."""
-    does = safe("removes the blanks around the name, so it stays the same")
+    reaction = safe("removes the blanks around the name, so it stays the same")
     blanks = {platform: platform.record.stripped_from_names for platform in Platform}
-    return {platform: does for platform, some in blanks.items() if some and old.strip(some) == new.strip(some)}
+    return {platform: reaction for platform, some in blanks.items() if some and old.strip(some) == new.strip(some)}
 
 
 def reactions_to_repeated_id() -> dict[Platform, Reaction]:
     """Reactions to a new object, of whose id the catalog has another one, where there is one object for each id."""
-    does = breaking("overwrites another object of the catalog that has the same id")
-    return {platform: does for platform in Platform if platform.record.merges_same_ids}
+    reaction = breaking("overwrites another object of the catalog that has the same id")
+    return {platform: reaction for platform in Platform if platform.record.merges_same_ids}
 
 
 Key: TypeAlias = tuple[str, str | None]
@@ -140,12 +140,12 @@ class StoredRow:
 class Clash:
     """Conflict of an object: `path` is its location in the new catalog, `holder` the conflicting row.
 
-    `path` is empty if the conflict is that the row has instances and cannot be deleted. `words` are the platform's, or
+    `path` is empty if the conflict is that the row has instances and cannot be deleted. `message` is the platform's, or
     a phrase of ours. `is_of_name`: the name of the object is the cause.
     """
 
     path: JsonPath
-    words: str
+    message: str
     holder: StoredRow | None = None
     is_of_name: bool = False
 
@@ -183,10 +183,10 @@ class Update:
         self.rows[service_id, plan] = StoredRow(service_id, plan, stored)
 
     def add_clash(
-        self, path: JsonPath, words: str, holder: StoredRow | None = None, *, is_of_name: bool = False
+        self, path: JsonPath, message: str, holder: StoredRow | None = None, *, is_of_name: bool = False
     ) -> None:
         """Note that the object at `path` cannot be saved, as in `Clash`."""
-        self.clashes.append(Clash(path, words, holder, is_of_name))
+        self.clashes.append(Clash(path, message, holder, is_of_name))
 
     def service_rows(self) -> list[StoredRow]:
         """The rows of service offerings."""

@@ -132,14 +132,14 @@ def _clash_remarks(update: Update) -> tuple[Remark, ...]:
         steps = [path[:2], path[:4]] if len(path) > 2 else [path] if path else []
         names = [str(get_at(update.catalog.data, (*step, "name")) or "") for step in steps]
         place = "/".join(names) or (clash.holder.name if clash.holder else "") or "catalog"
-        found.append(Remark("change-now-refused", Level.REFUSED.value, place, clash.words))
+        found.append(Remark("change-now-refused", Level.REFUSED.value, place, clash.message))
     return tuple(found)
 
 
 def _change_remarks(changes: Sequence[Change]) -> tuple[Remark, ...]:
     found = []
     for change in changes[:MAX_TOLD]:
-        reactions = "; ".join(effect.does for effect in change.effects if change.level is not Level.SAFE)
+        reactions = "; ".join(effect.reaction for effect in change.effects if change.level is not Level.SAFE)
         message = f"{change.message}: {reactions}" if reactions else change.message
         found.append(Remark(change.rule, change.level.value, change.object or "catalog", message))
     if len(changes) > MAX_TOLD:

@@ -89,7 +89,7 @@ class DiffReport:
     root: str = ""
     color: bool = False
     width: int = 0
-    words: ComparisonNames = DIFF
+    names: ComparisonNames = DIFF
     notes: Sequence[str] = ()
     errors: Sequence[Finding] = ()
     new_catalogs: Sequence[str] = ()

@@ -25,7 +25,7 @@ def render_changes(report: "DiffReport") -> str:
     return render_page(
         Content(
             [part],
-            branding=Branding(report.words.heading),
+            branding=Branding(report.names.heading),
             date=report.date,
             since=None if report.errors else f"{sides}: {report.summary()}.",
             findings=bool(report.errors),

@@ -124,7 +124,7 @@ def _change_as_json(change: "Change", accepted_reason: str | None) -> dict[str, 
             {
                 "platform": effect.platform.value,
                 "level": effect.level.value,
-                "does": effect.does,
+                "does": effect.reaction,
                 **({"reason": effect.reason} if effect.reason else {}),
             }
             for effect in change.effects

@@ -18,7 +18,7 @@ def render_changes(report: DiffReport) -> str:
     if report.same:
         return ""
     sides = " → ".join(_code_span(short_source(side)) for side in (report.old, report.new))
-    head = f"### {report.words.heading}\n\n{sides}: **{report.summary()}**\n"
+    head = f"### {report.names.heading}\n\n{sides}: **{report.summary()}**\n"
     if report.errors:
         head = "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
     new = [f"\n{_code_span(name)} is new: there is nothing to compare it with.\n" for name in report.new_catalogs]
@@ -48,16 +48,16 @@ def _format_group(group: list[list[Change]], report: DiffReport) -> Iterator[tup
     for equal in group:
         head, places = f"**{_escape(format_objects(equal))}**: {_escape(equal[0].message)}", _places(equal, report)
         yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), len(equal)
-    yield "".join(f"  - {platforms}: {_escape(does)}\n" for platforms, does in platforms_and_effects(first)), 0
+    yield "".join(f"  - {platforms}: {_escape(reaction)}\n" for platforms, reaction in platforms_and_effects(first)), 0
     if first.advice and first.level is not Level.SAFE:
         yield f"  - **Instead:** {_escape(first.advice)}\n", 0
 
 
 def _places(equal: list[Change], report: DiffReport) -> str:
     """The old and the new place of each change; of several, after its object."""
-    words = report.words
+    names = report.names
     places = [
-        (name, f"{words.old} {_code_span(old) if old else '–'}, {words.new} {_code_span(new) if new else '–'}")
+        (name, f"{names.old} {_code_span(old) if old else '–'}, {names.new} {_code_span(new) if new else '–'}")
         for name, old, new in format_places(equal)
     ]
     return join_places([f"{_escape(name)} ({place})" for name, place in places]) if len(places) > 1 else places[0][1]

@@ -61,8 +61,8 @@ def _group_lines(group: list[list[Change]], report: DiffReport) -> Iterator[str]
             yield from _change_lines(equal, report, "    ")
         else:
             yield f"    {paint(_headline(equal, equal[0].message), 'bold')} ({_format_places(equal)})"
-    for platforms, does in platforms_and_effects(first):
-        yield f"    {platforms}: {escape_line(does)}"
+    for platforms, reaction in platforms_and_effects(first):
+        yield f"    {platforms}: {escape_line(reaction)}"
     if first.advice and first.level is not Level.SAFE:
         yield f"    {paint('hint:', 'info')} {escape_line(first.advice)}"
 
@@ -70,11 +70,11 @@ def _group_lines(group: list[list[Change]], report: DiffReport) -> Iterator[str]
 def _change_lines(equal: list[Change], report: DiffReport, margin: str, rule: str = "") -> Iterator[str]:
     """The lines of one change, or of equal changes of several objects."""
     paint, change = AnsiStyle(report.color), equal[0]
-    excerpt = _old_and_new_lines(change) if report.words is DIFF else []  # messages of a drift name the sides
+    excerpt = _old_and_new_lines(change) if report.names is DIFF else []  # messages of a drift name the sides
     message = text_of(change.sentence) if excerpt else change.message  # the excerpt shows the values
     yield f"{margin}{paint(_headline(equal, message), 'bold')}{rule}"
     yield f"{margin}  {paint(_format_places(equal), 'dim')}"
-    for line, style in zip(excerpt, ("gone", "come"), strict=False):
+    for line, style in zip(excerpt, ("removed", "added"), strict=False):
         if line:
             yield f"{margin}  {paint(line, style)}"
 

@@ -10,7 +10,7 @@ from textwrap import indent
 from typing import NamedTuple
 
 from osbctl.platforms import Platform
-from osbctl.platforms.tools import Manifest, Order, Purpose, Tool, tools_of
+from osbctl.platforms.tools import Manifest, ProvisionRequest, Purpose, Tool, tools_of
 from osbctl.text import is_safe_character
 
 _OPTION = re.compile(r"\[([^\]]*)\]")
@@ -39,50 +39,52 @@ class Command(NamedTuple):
     why: str = ""
 
 
-def build_commands(order: Order, purpose: Purpose, platforms: Collection[Platform] = tuple(Platform)) -> list[Command]:
+def build_commands(
+    request: ProvisionRequest, purpose: Purpose, platforms: Collection[Platform] = tuple(Platform)
+) -> list[Command]:
     """Build the commands of the platforms' tools for a request, in that order."""
-    return [command for tool in tools_of(platforms) for command in _build_tool_commands(tool, order, purpose)]
+    return [command for tool in tools_of(platforms) for command in _build_tool_commands(tool, request, purpose)]
 
 
-def _build_tool_commands(tool: Tool, order: Order, purpose: Purpose) -> Iterator[Command]:
-    file = (order.file, order.content) if order.parameters is not None else ("", "")
+def _build_tool_commands(tool: Tool, request: ProvisionRequest, purpose: Purpose) -> Iterator[Command]:
+    file = (request.file, request.content) if request.parameters is not None else ("", "")
     if callable(tool.sends):
-        sent = tool.sends(order, purpose)
+        sent = tool.sends(request, purpose)
         if isinstance(sent, Manifest):
             from osbctl.sources.yaml_text import dump, dump_string
 
-            given = "" if order.parameters is None else indent(dump({"parameters": order.parameters}), "  ")
-            service, plan = dump_string(order.service), dump_string(order.plan)
+            given = "" if request.parameters is None else indent(dump({"parameters": request.parameters}), "  ")
+            service, plan = dump_string(request.service), dump_string(request.plan)
             content = sent.content.format(service=service, plan=plan, parameters=given)
             yield Command(tool.name, "", sent.command, sent.file, content)
         else:
             yield Command(tool.name, "", sent, *file)
-    elif template := _drop_missing_parts(tool.sends.get(purpose, ""), order):
+    elif template := _drop_missing_parts(tool.sends.get(purpose, ""), request):
         needs_bash = "{parameters}" in template and not tool.reads_files
         try:
-            text = _PLACE.sub(lambda match: _fill_placeholder(match[1], order, tool.reads_files), template)
+            text = _PLACE.sub(lambda match: _fill_placeholder(match[1], request, tool.reads_files), template)
         except UnquotableError as error:
             yield Command(tool.name, why=f"a name in it cannot be quoted: {error}")
         else:
             yield Command(tool.name, "bash" if needs_bash else "", text, *file)
 
 
-def _drop_missing_parts(template: str, order: Order) -> str:
+def _drop_missing_parts(template: str, request: ProvisionRequest) -> str:
     """Drop the parts in brackets that lack a value, and all brackets; the result is empty if another part lacks one."""
-    given = {"{broker}": bool(order.broker), "{parameters}": order.parameters is not None}
+    given = {"{broker}": bool(request.broker), "{parameters}": request.parameters is not None}
     missing = [place for place, is_given in given.items() if not is_given]
     template = _OPTION.sub(lambda match: "" if any(place in match[1] for place in missing) else match[1], template)
     return "" if any(place in template for place in missing) else template
 
 
-def _fill_placeholder(name: str, order: Order, reads_files: bool) -> str:
+def _fill_placeholder(name: str, request: ProvisionRequest, reads_files: bool) -> str:
     """The text for the placeholder `name`, quoted: for `parameters` a file, or its content if no file is read.
 
     Raises UnquotableError.
     """
     if name != "parameters":
-        return quote_argument(getattr(order, name))
-    file = quote_argument(order.file)
+        return quote_argument(getattr(request, name))
+    file = quote_argument(request.file)
     return file if reads_files else f'"$(cat {file})"'
 
 

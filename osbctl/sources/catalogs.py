@@ -27,7 +27,7 @@ _MAX_NAMED = 10
 _LINE_IN_MESSAGE = re.compile(r"\bat line (\d+)(, column )?(\d+)?$")
 
 
-class _Place(NamedTuple):
+class _SourceValue(NamedTuple):
     """A value in a source. `pointer` is its JSON pointer, across documents of a stream and texts in strings."""
 
     document: Document
@@ -35,8 +35,8 @@ class _Place(NamedTuple):
     path: JsonPath = ()
     pointer: str = ""
 
-    def child(self, key: str | int, value: Any) -> "_Place":
-        return _Place(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
+    def child(self, key: str | int, value: Any) -> "_SourceValue":
+        return _SourceValue(self.document, value, (*self.path, key), self.pointer + pointer((key,)))
 
 
 def parse_catalog(
@@ -117,7 +117,7 @@ def require_services(document: Document, *, as_list: bool = False) -> Document:
     )
     hint = "a catalog is an object with `services`, a list" if null or not near else did_you_mean(near, ("services",))
     hint = catalog_below_hint(data) or hint
-    place = _Place(document, data, (null,) if null else (near,) if near else ())
+    place = _SourceValue(document, data, (null,) if null else (near,) if near else ())
     raise _document_error(place, "no-catalog", message, hint)
 
 
@@ -144,10 +144,10 @@ def has_service_offering(document: Document) -> bool:
     return any(_catalog_shape(place.value) for place in _find_catalogs(_top_places([document])))
 
 
-def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list[_Place]:
+def _top_places(documents: Sequence[Document], pointer_prefix: str = "") -> list[_SourceValue]:
     if len(documents) == 1:
-        return [_Place(documents[0], documents[0].data, (), pointer_prefix)]
-    return [_Place(document, document.data, (), f"{pointer_prefix}/{n}") for n, document in enumerate(documents)]
+        return [_SourceValue(documents[0], documents[0].data, (), pointer_prefix)]
+    return [_SourceValue(document, document.data, (), f"{pointer_prefix}/{n}") for n, document in enumerate(documents)]
 
 
 # The shapes of a catalog.
@@ -203,7 +203,7 @@ def _is_meant_as_catalog(value: Any) -> bool:
 # The search.
 
 
-def _find_catalogs(places: Sequence[_Place]) -> list[_Place]:
+def _find_catalogs(places: Sequence[_SourceValue]) -> list[_SourceValue]:
     """The catalogs at these places, or below them, in the order of the text."""
     if len(places) == 1 and _is_meant_as_catalog(places[0].value):
         return [*places]
@@ -213,7 +213,7 @@ def _find_catalogs(places: Sequence[_Place]) -> list[_Place]:
     return found or [one for one in places if isinstance(one.value, dict) and "services" in one.value][:1]
 
 
-def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place]:
+def _find_catalogs_in(place: _SourceValue, visited: dict[int, Any]) -> Iterator[_SourceValue]:
     """The catalogs at a place or below it; `visited` has the collections met so far, as aliases may repeat them."""
     value = place.value
     if isinstance(value, str):
@@ -236,7 +236,7 @@ def _find_catalogs_in(place: _Place, visited: dict[int, Any]) -> Iterator[_Place
                 yield from _find_catalogs_in(place.child(key, item), visited)
 
 
-def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
+def _resolve_pointer(places: list[_SourceValue], at: str) -> list[_SourceValue]:
     """Resolve the JSON pointer `at` to a place, or to several if that is a stream."""
     if at and not at.startswith("/"):
         raise UsageError(f"{at!r} is not a JSON pointer", f"it begins with a slash: --at /{at.replace('.', '/')}")
@@ -257,7 +257,7 @@ def _resolve_pointer(places: list[_Place], at: str) -> list[_Place]:
 # Texts in strings.
 
 
-def _parse_embedded_text(place: _Place) -> list[_Place]:
+def _parse_embedded_text(place: _SourceValue) -> list[_SourceValue]:
     """Parse the text in a string to documents with locations in the file. Raises DocumentError: it cannot be read."""
     warnings = place.document.check_faults(place.path)
     string = _StringInFile(place)
@@ -295,7 +295,7 @@ class _StringInFile:
     begins.
     """
 
-    def __init__(self, place: _Place) -> None:
+    def __init__(self, place: _SourceValue) -> None:
         self.place, self._lines = place, LINE_END.split(place.value)
 
     def move_findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -339,7 +339,7 @@ class _StringInFile:
 # The document of a catalog.
 
 
-def _to_catalog_document(place: _Place, at: str) -> Document:
+def _to_catalog_document(place: _SourceValue, at: str) -> Document:
     """The document of the catalog at `place`; `read_as` reports an unusual place or shape."""
     document, value, path, where = place
     warnings = document.check_faults(path)
@@ -375,10 +375,10 @@ def _select_notes_of_part(notes: tuple[Finding, ...], path: JsonPath, inserted: 
 # Errors where there is no catalog.
 
 
-def _pointer_error(place: _Place, container: Any, step: str) -> DocumentError:
+def _pointer_error(place: _SourceValue, container: Any, step: str) -> DocumentError:
     keys = list(container) if isinstance(container, dict) else []
     if isinstance(container, list):
-        what = "a stream of" if container and isinstance(container[0], _Place) else "an array of"
+        what = "a stream of" if container and isinstance(container[0], _SourceValue) else "an array of"
         hint = f"it is {what} {len(container)}: write an index from 0" if container else "it is an empty array"
     else:
         hint = did_you_mean(step, keys) or (f"there are: {', '.join(keys[:10])}" if keys else "")
@@ -386,7 +386,7 @@ def _pointer_error(place: _Place, container: Any, step: str) -> DocumentError:
     return _document_error(place, "pointer-not-found", message, hint)
 
 
-def _no_catalog_error(place: _Place) -> DocumentError:
+def _no_catalog_error(place: _SourceValue) -> DocumentError:
     message, hint = "there is no catalog here", TEMPLATE
     if isinstance(place.value, dict) and _is_brokerpak_part(place.value):
         message = "this is a part of a brokerpak: the source is the folder with its manifest.yml"
@@ -411,5 +411,5 @@ def _no_catalog_error(place: _Place) -> DocumentError:
     return _document_error(place, "no-catalog", message, hint)
 
 
-def _document_error(place: _Place, rule: str, message: str, hint: str) -> DocumentError:
+def _document_error(place: _SourceValue, rule: str, message: str, hint: str) -> DocumentError:
     return DocumentError((place.document.error(rule, message, place.path, hint)._replace(path=()),))

@@ -232,8 +232,8 @@ class _Walk:
             fault = getattr(error, "pos", offset)
             if fault == offset:
                 self._fail("syntax", "a string that is never closed", offset, 'close it with "')
-            said = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
-            message = f"{said[0].lower()}{said[1:]} in a string"
+            reason = str(getattr(error, "msg", "a string is wrong")).removesuffix(" at")
+            message = f"{reason[0].lower()}{reason[1:]} in a string"
             self._fail("syntax", message, fault, "escape it, as \\n or \\u0000")
         if _SURROGATE.search(value):
             message = "half of a surrogate pair stands alone: this is not Unicode text"

@@ -103,8 +103,8 @@ def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, ren
     refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
     if refusals:
         return rendered._replace(refusals=refusals)
-    met = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
-    decisive = [path for path in unresolved if path in met] or unresolved
+    refused_paths = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
+    decisive = [path for path in unresolved if path in refused_paths] or unresolved
     doubts = (
         Refusal("placeholder-unresolved", path, Message("it depends on {}", Value(unresolved[path], limit=40)))
         for path in decisive

@@ -78,7 +78,7 @@ def test_changes_of_every_kind(platform: Platform) -> None:
         comparison = compare_documents(old, new, frozenset({platform}))
         for change in comparison.changes:
             seen.add(change.rule)
-            texts = [change.message, change.advice, *(effect.does for effect in change.effects)]
+            texts = [change.message, change.advice, *(effect.reaction for effect in change.effects)]
             with case(row.name, change.rule):
                 assert {effect.platform for effect in change.effects} <= {platform}
                 assert not words_of_others(platform, "\n".join(texts))

@@ -512,7 +512,7 @@ def test_a_removal_after_its_sunset_is_risky_before_it_breaking(day: str, level:
 def test_instances_of_another_broker_do_not_keep_a_catalog_from_being_emptied() -> None:
     for used in (NONE, frozenset({"of another broker"})):
         (emptied, _) = compare_catalogs(one(), catalog(), platforms=(SM,), used_plans=used)
-        assert (emptied.level, emptied.effects[0].does) == (B, "deletes everything")
+        assert (emptied.level, emptied.effects[0].reaction) == (B, "deletes everything")
 
 
 def refused_by(old: Any, new: Any, instances: frozenset[str] | None = NONE) -> set[Platform]:
@@ -546,7 +546,7 @@ def test_a_blank_after_the_name_of_a_service_offering_is_stripped_by_cloud_found
 def test_of_a_swap_cloud_foundry_names_the_first_plan_alone() -> None:
     changes = compare_catalogs(TWO, two(plan("p1", "large"), OTHER_SMALL), platforms=(CF,))
     assert [change.level for change in changes] == [R, B]
-    assert [effect.does for change in changes for effect in change.effects] == [
+    assert [effect.reaction for change in changes for effect in change.effects] == [
         '"Plan names must be unique within a service. Service db already has a plan named large"',
         "accepts it; users of the name get another object",
     ]
@@ -554,7 +554,7 @@ def test_of_a_swap_cloud_foundry_names_the_first_plan_alone() -> None:
 
 def test_the_words_of_cloud_foundry_quote_the_name_of_a_service_offering() -> None:
     change = by_rule(TWO_SERVICES, REUSED, CF, instances=P1)["change-service-name-taken"]
-    assert '`Services with names ["db"] already exist`' in change.effects[0].does
+    assert '`Services with names ["db"] already exist`' in change.effects[0].reaction
 
 
 def test_plans_of_one_id_in_another_order_keep_their_names() -> None:

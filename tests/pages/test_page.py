@@ -23,7 +23,7 @@ from osbctl.pages import Branding, Content, Part
 from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, clean_data_url, image_to_data_url, monogram
 from osbctl.platforms import Platform
-from osbctl.platforms.tools import Order, Purpose
+from osbctl.platforms.tools import ProvisionRequest, Purpose
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind
 from osbctl.requests.commands import build_commands
 from osbctl.sources.document import Document
@@ -368,7 +368,9 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
         data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
         html = page_with_requests(data)
         expected = [
-            command.text for plan in ("first", name) for command in build_commands(Order(name, plan), Purpose.CREATE)
+            command.text
+            for plan in ("first", name)
+            for command in build_commands(ProvisionRequest(name, plan), Purpose.CREATE)
         ]
         missing = [text for text in expected if escape("\n".join(map(escape_line, text.split("\n")))) not in html]
         assert not more or "params.json" in html

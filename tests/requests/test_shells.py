@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
-from osbctl.platforms.tools import Order, Purpose
+from osbctl.platforms.tools import ProvisionRequest, Purpose
 from osbctl.requests.commands import Command, UnquotableError, build_commands, quote_argument
 from osbctl.sources.read import read_source
 from tests.case import case
@@ -87,7 +87,7 @@ def test_every_shell_reads_the_same_word(word: str) -> None:
 
 @given(NAMES, NAMES, NAMES, st.sampled_from(list(Purpose)), st.booleans())
 def test_every_shell_reads_a_command_alike(service: str, plan: str, broker: str, purpose: Purpose, sends: bool) -> None:
-    order = Order(service, plan, broker, {"size": 3} if sends else None, "my params.json", "{}")
+    order = ProvisionRequest(service, plan, broker, {"size": 3} if sends else None, "my params.json", "{}")
     assert_alike(build_commands(order, purpose))
 
 
@@ -98,7 +98,9 @@ def test_every_shell_reads_the_commands_of_real_catalogs_alike() -> None:
     for file in catalogs()[::step]:
         for service in Catalog.of(read_source(str(file)).data).services:
             for plan in service.plans:
-                read += assert_alike(build_commands(Order(service.name, plan.name, "my broker", {}), Purpose.CREATE))
+                read += assert_alike(
+                    build_commands(ProvisionRequest(service.name, plan.name, "my broker", {}), Purpose.CREATE)
+                )
     assert read > 900 // step
 
 

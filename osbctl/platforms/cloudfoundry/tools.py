@@ -16,8 +16,8 @@ from osbctl.platforms.tools import (
     Export,
     Exported,
     ExportRow,
-    Order,
     Page,
+    ProvisionRequest,
     Purpose,
     RowFields,
     Tool,
@@ -106,9 +106,9 @@ _CF = {
 }
 
 
-def _render_terraform(order: Order, purpose: Purpose) -> str:
-    """The resource of an order in Terraform's language; a named broker needs a data source for the plan, too."""
-    file = [("parameters", f"file({_quote_hcl(order.file)})")] if order.parameters is not None else []
+def _render_terraform(request: ProvisionRequest, purpose: Purpose) -> str:
+    """The resource of a request in Terraform's language; a named broker needs a data source for the plan, too."""
+    file = [("parameters", f"file({_quote_hcl(request.file)})")] if request.parameters is not None else []
     if purpose is Purpose.BIND:
         fields = [
             ("name", _quote_hcl(BINDING)),
@@ -116,13 +116,13 @@ def _render_terraform(order: Order, purpose: Purpose) -> str:
             ("service_instance", "cloudfoundry_service_instance.my_instance.id"),
         ]
         return _render_block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
-    names = [("service_offering_name", _quote_hcl(order.service)), ("service_plan_name", _quote_hcl(order.plan))]
+    names = [("service_offering_name", _quote_hcl(request.service)), ("service_plan_name", _quote_hcl(request.plan))]
     data_block = ""
-    if order.broker:
+    if request.broker:
         lookups = [
-            ("name", _quote_hcl(order.plan)),
-            ("service_offering_name", _quote_hcl(order.service)),
-            ("service_broker_name", _quote_hcl(order.broker)),
+            ("name", _quote_hcl(request.plan)),
+            ("service_offering_name", _quote_hcl(request.service)),
+            ("service_broker_name", _quote_hcl(request.broker)),
         ]
         data_block = _render_block('data "cloudfoundry_service_plan" "my_plan"', lookups) + "\n"
         names = [("service_plan", "data.cloudfoundry_service_plan.my_plan.id")]

@@ -92,8 +92,8 @@ def change_rows(update: Update) -> None:
         holder = names.claim((service.id, plan.id), plan.name)
         if holder:
             taken = f"Service {service.name} already has a plan named {plan.name}"
-            words = f'"Plan names must be unique within a service. {taken}"'
-            update.add_clash(plan.path, words, holder, is_of_name=True)
+            message = f'"Plan names must be unique within a service. {taken}"'
+            update.add_clash(plan.path, message, holder, is_of_name=True)
         update.store(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
     _deactivate_or_delete_missing(update)
     if update.clashes:
@@ -111,8 +111,8 @@ def _add_service_name_clashes(update: Update) -> None:
         other = folded.get(row.name.lower())
         new = by_name.get(row.name)
         if other and not new:
-            words = 'crashes: the operator reads "An unknown error occurred"'
-            update.add_clash(other.path, words, row, is_of_name=True)
+            message = 'crashes: the operator reads "An unknown error occurred"'
+            update.add_clash(other.path, message, row, is_of_name=True)
         elif new and new.id != row.service and row.key in used:
             update.add_clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
 

@@ -144,8 +144,8 @@ class _BrokerpakCatalog:
                     self.requests |= {(path, "bind"): self._bind_rules(definition, plan)}
                 services.append(service)
         if definitions and not services:
-            words = "no services are defined: each has a tag whose services are not enabled"
-            self.refusals.start(self._manifest, ("service_definitions",), words, "see the line on standard error")
+            message = "no services are defined: each has a tag whose services are not enabled"
+            self.refusals.start(self._manifest, ("service_definitions",), message, "see the line on standard error")
         return self.document
 
     def _read_file(self, name: str, kind: StructType, unknown: ReportField) -> Document | None:
@@ -193,8 +193,8 @@ class _BrokerpakCatalog:
         try:
             content = self._tree.read_content(self._tree.folder / name.lstrip("/"))
         except SourceError as error:
-            words = f"couldn't load {path[0]} template {name}: {error.message}"
-            self.refusals.build(definition, path, words, error.advice)
+            message = f"couldn't load {path[0]} template {name}: {error.message}"
+            self.refusals.build(definition, path, message, error.advice)
             return None
         return content.decode("utf-8", "replace") if content is not None else None
 
@@ -204,20 +204,20 @@ class _BrokerpakCatalog:
             is_set = self.settings.is_set(name) or self.settings.is_set(f"GSB_{upper_name(name)}")
             if not is_set and self.settings.is_given:
                 path = ("required_env_variables", self._manifest.data["required_env_variables"].index(name))
-                words = f"missing required env var {name}"
+                message = f"missing required env var {name}"
                 self.refusals.start(
-                    self._manifest, path, words, "set it, with any value where the catalog matters alone"
+                    self._manifest, path, message, "set it, with any value where the catalog matters alone"
                 )
         self._decode_variable(CONFIG, CONFIG_TYPE)
         sources = self._decode_variable(SOURCES, SOURCES_TYPE)
         for name, source in sources.items():
             if not (source and source.get("uri") and source.get("config")):
-                words = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
-                self.refusals.start(self._manifest, (), words, 'write "config": "{}"')
+                message = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
+                self.refusals.start(self._manifest, (), message, 'write "config": "{}"')
         if not self.settings.is_on(BUILTIN, default=True):
             if not sources:
-                words = f"no services are defined: {BUILTIN} is not true"
-                self.refusals.start(self._manifest, (), words, f"name the brokerpak in {SOURCES}")
+                message = f"no services are defined: {BUILTIN} is not true"
+                self.refusals.start(self._manifest, (), message, f"name the brokerpak in {SOURCES}")
             elif len(sources) == 1:
                 (self._source,) = sources.values()
 
@@ -410,24 +410,24 @@ class _BrokerpakCatalog:
         try:
             content = self._tree.read_content(file)
         except SourceError as error:
-            words = f"unable to encode service image: {error.message}"
-            self.refusals.build(definition, field, words, "the picture belongs into the brokerpak")
+            message = f"unable to encode service image: {error.message}"
+            self.refusals.build(definition, field, message, "the picture belongs into the brokerpak")
             content = None
         if content is None:
             return address
         kind = next((kind for start, kind in _PICTURES.items() if content.startswith(start)), "")
         if not kind:
-            words = f"field must be a URL: image_url; {file} is neither a JPEG nor a PNG"
-            self.refusals.build(definition, field, words, "convert it to PNG")
+            message = f"field must be a URL: image_url; {file} is neither a JPEG nor a PNG"
+            self.refusals.build(definition, field, message, "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
     def _refuse_missing_plans(self, definition: Document, service_index: int) -> None:
         envrc = self._tree.folder / ".envrc"
         listed, tile = plan_variables(self._name(definition))
-        words = f"service {self._name(definition)!r} has no plans defined"
+        message = f"service {self._name(definition)!r} has no plans defined"
         hint = f"write plans, or set {listed} or {tile}"
         hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
-        self.refusals.start(definition, ("plans",), words, hint, ("services", service_index, "plans"))
+        self.refusals.start(definition, ("plans",), message, hint, ("services", service_index, "plans"))
 
     def _is_offered(self, service: dict[str, Any]) -> bool:
         """Return whether the broker offers a service, by its tags; note in `left_out` one that it does not."""

@@ -53,26 +53,26 @@ _MISSING = "missing field(s): {}"
 class Refusals(list[Finding]):
     """The findings about what cloud-service-broker refuses, and what it does not read."""
 
-    def build(self, document: Document, path: JsonPath, words: str, hint: str = "") -> None:
+    def build(self, document: Document, path: JsonPath, message: str, hint: str = "") -> None:
         """Report a value with which `pak build` fails, in its words."""
-        self.add(document, path, f"`pak build` fails: {words}", hint)
+        self.add(document, path, f"`pak build` fails: {message}", hint)
 
     def start(
-        self, document: Document, path: JsonPath, words: str, hint: str = "", catalog_path: JsonPath = ()
+        self, document: Document, path: JsonPath, message: str, hint: str = "", catalog_path: JsonPath = ()
     ) -> None:
         """Report a value with which the broker does not start, in its words."""
-        self.add(document, path, f"cloud-service-broker does not start: {words}", hint, catalog_path)
+        self.add(document, path, f"cloud-service-broker does not start: {message}", hint, catalog_path)
 
     def add(self, document: Document, path: JsonPath, message: str, hint: str, catalog_path: JsonPath = ()) -> None:
         """Report an error in the value at `path` of a file, which is at `catalog_path` of the catalog."""
         self.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
 
-    def refuse_field(self, document: Document, path: JsonPath, words: str, known: Iterable[str]) -> None:
+    def refuse_field(self, document: Document, path: JsonPath, message: str, known: Iterable[str]) -> None:
         """Report a field that `pak build` does not know, with those that it does."""
         if known:  # Go skips the key null
-            self.build(document, path, words, did_you_mean(str(path[-1]), known) or "remove it")
+            self.build(document, path, message, did_you_mean(str(path[-1]), known) or "remove it")
 
-    def warn_of_field(self, document: Document, path: JsonPath, words: str, known: Iterable[str]) -> None:  # noqa: ARG002
+    def warn_of_field(self, document: Document, path: JsonPath, message: str, known: Iterable[str]) -> None:
         """Warn of a field of a definition, which is read leniently, that the broker does not know."""
         message = f"cloud-service-broker knows no field {path[-1]!r} here: it has no effect"
         finding = document.error("brokerpak-field-unread", message, path, did_you_mean(str(path[-1]), known))
@@ -132,8 +132,8 @@ def _check_platforms(refusals: Refusals, manifest: Document) -> None:
         if system and machine and machine not in _SYSTEMS.get(system, ()):
             refusals.build(manifest, path, f"invalid value: {system}/{machine}", "OpenTofu is not built for it")
     if platforms and wrong == len(refusals) and PLATFORM not in [platform for platform, _ in platforms]:
-        words = 'it doesn\'t contain binaries compatible with the current platform "linux/amd64"'
-        refusals.start(manifest, ("platforms",), words, "add {os: linux, arch: amd64}")
+        message = 'it doesn\'t contain binaries compatible with the current platform "linux/amd64"'
+        refusals.start(manifest, ("platforms",), message, "add {os: linux, arch: amd64}")
 
 
 def tofu_binaries(manifest: Document) -> list[tuple[Mapping[str, Any], JsonPath]]:
@@ -177,8 +177,8 @@ def _check_binaries(refusals: Refusals, manifest: Document) -> None:
         name, version = binary.get("name") or "", binary.get("version") or ""
         is_provider = name.startswith(PROVIDER)
         if is_provider and (binary.get("provider") or "").count("/") > 2:
-            words = "invalid format; valid format is [<HOSTNAME>/]<NAMESPACE>/<TYPE>"
-            refusals.build(manifest, (*path, "provider"), words)
+            message = "invalid format; valid format is [<HOSTNAME>/]<NAMESPACE>/<TYPE>"
+            refusals.build(manifest, (*path, "provider"), message)
         if binary.get("default") and name != TOFU:
             refusals.build(manifest, (*path, "default"), "This field is only valid for `tofu`", "remove it")
         if (is_provider or name == TOFU) and version and not normalize_version(version):
@@ -197,11 +197,11 @@ def _check_tofu(refusals: Refusals, manifest: Document) -> None:
         hint = "add {name: tofu, version: …}; `terraform` was for versions of the broker before OpenTofu"
         refusals.start(manifest, ("terraform_binaries",), "tofu not found", hint)
     if len(tofus) > 1 and len(defaults) != 1:
-        words = f"multiple Tofu versions, {'and multiple' if defaults else 'but none'} marked as default"
-        refusals.build(manifest, ("terraform_binaries",), words, "write default: true at the highest version")
+        message = f"multiple Tofu versions, {'and multiple' if defaults else 'but none'} marked as default"
+        refusals.build(manifest, ("terraform_binaries",), message, "write default: true at the highest version")
     if len(defaults) == 1 and _version_key(versions[defaults[0]]) < max(map(_version_key, versions.values())):
-        words = "default version of Tofu must be the highest version"
-        refusals.build(manifest, (*defaults[0], "default"), words, "move default: true to the highest version")
+        message = "default version of Tofu must be the highest version"
+        refusals.build(manifest, (*defaults[0], "default"), message, "move default: true to the highest version")
 
 
 def _check_files(refusals: Refusals, manifest: Document, binaries: list[tuple[dict[str, Any], JsonPath]]) -> None:
@@ -211,8 +211,8 @@ def _check_files(refusals: Refusals, manifest: Document, binaries: list[tuple[di
     for path, prefix in files.items():
         same = sorted({name for name in (*files.values(), *versions) if name.startswith(prefix)})
         if len(same) > 1:
-            words = f"multiple files found with prefix {prefix!r}: {', '.join(same)}"
-            refusals.start(manifest, path, words, "give one of them another name or version")
+            message = f"multiple files found with prefix {prefix!r}: {', '.join(same)}"
+            refusals.start(manifest, path, message, "give one of them another name or version")
 
 
 def _file_prefix(binary: Mapping[str, Any]) -> str:
@@ -232,11 +232,11 @@ def _check_upgrade_path(refusals: Refusals, manifest: Document) -> None:
             )
             return
         if _version_key(version) <= _version_key(before):
-            words = f"expect versions to be in ascending order: {version} after {before}"
-            refusals.build(manifest, where, words, "order them")
+            message = f"expect versions to be in ascending order: {version} after {before}"
+            refusals.build(manifest, where, message, "order them")
         elif version not in known:
-            words = f"no corresponding terrafom resource for tofu version {version!r}"
-            refusals.build(manifest, where, words, "add it to terraform_binaries, written the same")
+            message = f"no corresponding terrafom resource for tofu version {version!r}"
+            refusals.build(manifest, where, message, "add it to terraform_binaries, written the same")
         elif number == len(steps) and not known[version]:
             refusals.build(
                 manifest, where, "upgrade path does not terminate at default version", "end with the default"
@@ -260,8 +260,8 @@ def check_definition(refusals: Refusals, definition: Document) -> None:
         check_url(refusals, definition, name, data.get(name) or "")
     name = data.get("name") or ""
     if name and not _NAME.fullmatch(name):
-        words = f"field must match '^[a-zA-Z0-9-\\.]+$': {name[:60]!r}"
-        refusals.start(definition, ("name",), words, "a name is made of letters, digits, hyphens and dots")
+        message = f"field must match '^[a-zA-Z0-9-\\.]+$': {name[:60]!r}"
+        refusals.start(definition, ("name",), message, "a name is made of letters, digits, hyphens and dots")
     if len(f"service00-{name}.yml".encode()) > 255:
         refusals.build(definition, ("name",), "the name of the file in the brokerpak is too long", "shorten it")
     plans = list(objects_in_list(data, "plans"))
@@ -286,8 +286,8 @@ def _check_inputs(refusals: Refusals, definition: Document, action: str) -> None
             refusals.build(definition, (*path, "enum"), "a number is there twice, in two spellings", "write it once")
         attribute = variable.get("tf_attribute")
         if attribute and not _ATTRIBUTE.match(attribute):
-            words = "field must match '^([-a-zA-Z0-9_-]*\\.[-a-zA-Z0-9_-]*){2}'"
-            refusals.build(definition, (*path, "tf_attribute"), words, "write it as TYPE.NAME.ATTRIBUTE")
+            message = "field must match '^([-a-zA-Z0-9_-]*\\.[-a-zA-Z0-9_-]*){2}'"
+            refusals.build(definition, (*path, "tf_attribute"), message, "write it as TYPE.NAME.ATTRIBUTE")
     for variable, path in objects_in_list(settings, "computed_inputs", (action,)):
         refusals.require(definition, variable, path, "name")
         _check_type(refusals, definition, variable, path)
@@ -297,8 +297,8 @@ def _check_inputs(refusals: Refusals, definition: Document, action: str) -> None
 
 def _check_type(refusals: Refusals, definition: Document, variable: Mapping[str, Any], path: JsonPath) -> None:
     if (kind := variable.get("type")) and kind not in _TYPES:
-        words = f"field must match '^(|{'|'.join(_TYPES)})$': {kind[:60]!r}"
-        refusals.build(definition, (*path, "type"), words, did_you_mean(kind, _TYPES))
+        message = f"field must match '^(|{'|'.join(_TYPES)})$': {kind[:60]!r}"
+        refusals.build(definition, (*path, "type"), message, did_you_mean(kind, _TYPES))
 
 
 def check_uuid(refusals: Refusals, document: Document, path: JsonPath) -> None:
@@ -353,9 +353,9 @@ def check_plan_properties(refusals: Refusals, definition: Document, plan: UserPl
     for name, value in plan.properties.items():
         path = (*plan.path, "properties", name) if part else (*plan.path, name)
         if name in named:
-            if words := mismatch_with_input(named[name], value):
+            if message := mismatch_with_input(named[name], value):
                 at = "; every request to the plan is refused" * (named[name] in inputs["user_inputs"])
-                refusals.warn(plan.source, path, f"the input {name} does not take the value of the plan: {words}{at}")
+                refusals.warn(plan.source, path, f"the input {name} does not take the value of the plan: {message}{at}")
         elif name not in _WORDS_OF_TILES and not any(name in text for text in texts):
             message = f"the plan's property {name!r} is no input of the definition: it has no effect"
             refusals.warn(plan.source, path, message, did_you_mean(name, named))
@@ -383,10 +383,10 @@ def check_templates(
             refusals.build(definition, path, "invalid HCL", "tofu validate says more")
             continue
         for name in sorted(found.variables.difference(declared)):
-            words = f"fields used but not declared: {name}"
-            refusals.build(definition, path, words, "declare it as an input, or remove the variable")
+            message = f"fields used but not declared: {name}"
+            refusals.build(definition, path, message, "declare it as an input, or remove the variable")
     made = {name for found in blocks.values() if found for name in found.outputs} - {"status"}
     if made != outputs and len(blocks) == len(texts) and None not in blocks.values():
         found_names, declared_names = (" ".join(sorted(names)) for names in (made, outputs))
-        words = f"template outputs [{found_names}] must match declared outputs [{declared_names}]"
-        refusals.build(definition, (action, "outputs"), words, "declare what the template has")
+        message = f"template outputs [{found_names}] must match declared outputs [{declared_names}]"
+        refusals.build(definition, (action, "outputs"), message, "declare what the template has")

@@ -136,8 +136,8 @@ class _GoBuilder(Builder):
             scalar = resolve_scalar(event.value)
             kind = (event.tag or "").removeprefix("tag:yaml.org,2002:")
             if kind not in ("", scalar.tag, "binary") and (kind, scalar.tag) != ("float", "int"):
-                words = f"yaml: cannot decode !!{scalar.tag} `{event.value[:40]}` as a {event.tag[:40]}"
-                scalar = Scalar(event.value, "unknown", words)
+                message = f"yaml: cannot decode !!{scalar.tag} `{event.value[:40]}` as a {event.tag[:40]}"
+                scalar = Scalar(event.value, "unknown", message)
         if event.anchor is not None:
             self._anchors[event.anchor] = (scalar, 1)
         return scalar
@@ -182,10 +182,10 @@ def parse_go_yaml(
     if decoded is None:
         raise DocumentError((not_object_finding(document, decoder.decode(raw, "any", ()), ()),))
     document.data.update(decoded)
-    for path, words in decoder.mismatches:
-        report(document, path, words)
-    for path, words, names in decoder.unknown:
-        unknown(document, path, words, names)
+    for path, message in decoder.mismatches:
+        report(document, path, message)
+    for path, message, names in decoder.unknown:
+        unknown(document, path, message, names)
     return document
 
 

@@ -141,9 +141,9 @@ def field_too_new(catalog: CatalogNode) -> Iterator[Finding]:
         newer = _fields_after(version, kind)
         for key in filter(newer.__contains__, holder):
             since = version_introduced(kind, key)
-            came = f"came with API version {since}; platforms that speak {version} ignore"
+            added = f"came with API version {since}; platforms that speak {version} ignore"
             hint = f"check with --api-version {since} if your platforms speak it"
-            yield catalog.finding(f"{key} {came} it", (*path, key), hint, group=Group(f"fields {came} them", since))
+            yield catalog.finding(f"{key} {added} it", (*path, key), hint, group=Group(f"fields {added} them", since))
 
 
 @check_catalog(Rule("maintenance-version", Severity.ERROR, Category.SPEC))
