@@ -26,6 +26,7 @@ from osbctl.commands.output import (
     write_output,
 )
 from osbctl.commands.passwords import PasswordFinder
+from osbctl.credentials import check_identity
 from osbctl.errors import (
     OsbctlError,
     RegistryError,
@@ -85,7 +86,6 @@ def add(
     osbctl brokers add data https://broker.example.com --as korifi --user platform
     """
     from osbctl.client.catalog_client import parse_base_url
-    from osbctl.credentials import check_identity
 
     address, url_user = parse_base_url(url)
     if user or url_user:

@@ -95,7 +95,6 @@ def _print_findings(findings: Sequence[Finding]) -> None:
 
 def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
-
     if check:
         outdated = diff_outdated_files({target: text, **lock_texts} if target else lock_texts)
         sys.stdout.write(outdated)

@@ -69,7 +69,6 @@ def fix(
     osbctl fix --check services/*.yaml
     osbctl fix - < catalog.json > fixed.json
     """
-
     named = find_named_catalogs(sources, exclude=exclude)
     check_stdin_used_once(named)
     common.check_options_used(named, env=env, stdin_filename=stdin_filename)

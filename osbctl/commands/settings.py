@@ -7,21 +7,8 @@ from importlib import import_module
 from typing import Annotated, NamedTuple, TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.commands.options import (
-    CheckedVersion,
-    ColorChoice,
-    CountedPlatforms,
-    Exclude,
-    FailingSeverity,
-    Ignore,
-    LocationOptions,
-    MaxBytes,
-    Option,
-    Output,
-    ReportFormat,
-    Sources,
-    StdinFilename,
-)
+from osbctl.commands import options as common
+from osbctl.commands.options import Option
 from osbctl.config import Config, find_config, load_config
 from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
@@ -40,17 +27,17 @@ class ValidationSettings(NamedTuple):
     holds for it. `of_broker`: the answers of a running broker are checked, too.
     """
 
-    sources: Sources = ()
-    platforms: CountedPlatforms = ()
-    api_version: CheckedVersion = None
-    fail_on: FailingSeverity = None
+    sources: common.Sources = ()
+    platforms: common.CountedPlatforms = ()
+    api_version: common.CheckedVersion = None
+    fail_on: common.FailingSeverity = None
     select: Annotated[tuple[str, ...], Option("Report only this rule; repeatable.", metavar="RULE")] = ()
-    ignore: Ignore = ()
+    ignore: common.Ignore = ()
     schemas: Annotated[
         tuple[str, ...], Option("Also check against this JSON Schema of yours; repeatable.", "--schema", metavar="FILE")
     ] = ()
-    format: ReportFormat = None
-    output: Output = None
+    format: common.ReportFormat = None
+    output: common.Output = None
     concise: Annotated[bool, Option("Print one line per finding.")] = False
     quiet: Annotated[bool, Option("Print only findings: no verdicts, counts or notes.", "--quiet", "-q")] = False
     baseline: Annotated[str | None, Option("Report only findings not in this file.", metavar="FILE")] = None
@@ -61,11 +48,11 @@ class ValidationSettings(NamedTuple):
     catalogs_only: Annotated[
         bool, Option("Skip files without a catalog; of a part of a source folder, check the folder.")
     ] = False
-    exclude: Exclude = ()
-    stdin_filename: StdinFilename = None
-    color: ColorChoice = "auto"
-    max_bytes: MaxBytes = MAX_BYTES
-    where: LocationOptions = LocationOptions()
+    exclude: common.Exclude = ()
+    stdin_filename: common.StdinFilename = None
+    color: common.ColorChoice = "auto"
+    max_bytes: common.MaxBytes = MAX_BYTES
+    where: common.LocationOptions = common.LocationOptions()
     of_broker: bool = False
 
 
@@ -151,15 +138,13 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
     select = selected or _configured_rules(config, "select", config.select, own_rules)
     ignored = _configured_rules(config, "ignore", config.ignore, own_rules) - selected
     ignore = _requested_rules(settings.ignore, own_rules) | ignored
-    _check_selection(select, ignore)
+    if select and select <= ignore:
+        rules = ", ".join(sorted(select))
+        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
     has_schemas = bool(settings.schemas or config.schema)
     for pattern in settings.select:
-        _check_reported(
-            resolve_rule_ids(pattern, own_rules),
-            settings,
-            has_schemas,
-            UsageError(f"--select {pattern} selects nothing"),
-        )
+        error: OsbctlError = UsageError(f"--select {pattern} selects nothing")
+        _check_reported(resolve_rule_ids(pattern, own_rules), settings, has_schemas, error)
     if select and not selected:
         error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
         _check_reported(select, settings, has_schemas, error)
@@ -178,13 +163,6 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
             for rule in _configured_rules(config, "severity", [word], own_rules)
         ),
     )
-
-
-def _check_selection(select: frozenset[str], ignore: frozenset[str]) -> None:
-    """Raise UsageError if every selected rule is ignored."""
-    if select and select <= ignore:
-        rules = ", ".join(sorted(select))
-        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
 
 
 def _check_reported(rules: frozenset[str], settings: ValidationSettings, has_schemas: bool, error: OsbctlError) -> None:
@@ -316,16 +294,13 @@ def find_by_name_or_id(objects: Sequence[CatalogObject], name: str, error_prefix
 
     Raises UsageError: there is none, in a sentence that begins with `error_prefix`, or there are several.
     """
-    if found := [one for one in objects if one.name == name] or [one for one in objects if one.id == name]:
-        _check_only_one(found, name)
+    found = [one for one in objects if one.name == name] or [one for one in objects if one.id == name]
+    if len(found) > 1:
+        ids = dict.fromkeys(one.id for one in found)
+        advice = "correct the catalog first" if len(ids) < len(found) else f"choose one by its id: {', '.join(ids)}"
+        raise UsageError(f"{len(found)} have the name or id {name!r}", advice)
+    if found:
         return found[0]
     names = [one.name for one in objects if one.name]
     there = f"there are: {', '.join(names)}" if names else "none there has a name that is text: see osbctl validate"
     raise UsageError(f"{error_prefix} {name!r}", did_you_mean(name, names) or (there if objects else "there is none"))
-
-
-def _check_only_one(found: Sequence[ServiceOffering | ServicePlan], name: str) -> None:
-    ids = {one.id: one for one in found}
-    if len(found) > 1:
-        advice = "correct the catalog first" if len(ids) < len(found) else f"choose one by its id: {', '.join(ids)}"
-        raise UsageError(f"{len(found)} have the name or id {name!r}", advice)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from osbctl.commands.app import GROUPS, run_app
+from osbctl.commands.app import COMMANDS, GROUPS, run_app
 from tests.case import case
 from tests.cli.program import commands
 
@@ -29,3 +29,8 @@ def test_commands_stand_under_headings(capsys: pytest.CaptureFixture[str]) -> No
     for title, names in GROUPS.items():
         listed = text.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
         assert re.findall(r"(?m)^  (\S+)", listed) == [*names]
+
+
+def test_the_list_says_of_a_command_what_its_help_begins_with() -> None:
+    """The list is made without the modules of the commands."""
+    assert {name: commands()[name].get_short_help_str(1_000) for name in COMMANDS} == COMMANDS
