@@ -76,6 +76,7 @@ FIELDS: list[tuple[str, Any, str, str]] = [
     ("services/0/plans/0/free", NOTHING, f"{USER_PLANS}; brokerapi: Free *bool, omitempty", ".envrc:7:39"),
     ("services/0/plans/0/node", NOTHING, f"{USER_PLANS}: a service property", ".envrc:7:98"),
     ("services/0/plans/0/metadata", NOTHING, USER_PLANS, ".envrc:7:39"),
+    ("services/0/plans/0/id", "7400cd8f-5f98-4457-8de0-03232ec12f62", USER_PLANS, ".envrc:7:54"),
     ("services/0/plans/1/id", "d20c5cf2-29e1-11ed-93da-1f3a67a06903", f"{USER_PLANS}: guid", ".envrc:8:17"),
     ("services/0/plans/1/free", False, USER_PLANS, ".envrc:8:63"),
     ("services/0/plans/1/metadata", {}, f"{OMITTED} (service_plan_metadata.go): no costs", ".envrc:8:76"),
@@ -96,6 +97,7 @@ FIELDS: list[tuple[str, Any, str, str]] = [
     (f"{JDBC_URL}/type", ["string", "null"], TO_SCHEMA, "database.yml:34:5"),
     (f"{JDBC_URL}/enum", [None, "L", "m"], TO_SCHEMA, "database.yml:37:5"),
     (f"{JDBC_URL}/default", "l", TO_SCHEMA, "database.yml:36:5"),
+    (f"services/1/plans/0/{BIND}/properties/role/title", "Role", "fieldNameToLabel", "database.yml:40:6"),
     (f"services/1/plans/0/{BIND}/properties/role/default", "  ", TO_SCHEMA, "database.yml:40:58"),
 ]
 """Sources without a repository are files of cloud-service-broker at 759f73e4."""
@@ -324,6 +326,11 @@ SLIPS = {
     "inputs": ("database", "bind:\n", INPUTS),
     "an example": ("redis", "version: 1", "version: 1\nexamples: [{name: a, description: b, plan_id: c}, {name: a}, {plan_id: c, description: b}, {name: a, plan_id: c}]"),
     "a name twice": ("redis", "acme-cache", "acme-database.v1"),
+    "inputs for instances that are there": ("database", "bind:\n", "  import_inputs: [{field_name: old, details: O., tf_resource: a.b}, {details: N.}, {field_name: id}]\nbind:\n"),
+    "an input without a name": ("database", "bind:\n  user_inputs:\n", "bind:\n  user_inputs:\n  - {type: string, details: D.}\n"),
+    "an enum without JSON": ("database", "{maxLength: 64, title: A title of its own}", "{enum: [1]}\n    enum: {.inf: A}"),
+    "tags that are null": ("redis", "version: 1", "version: 1\ntags: [a, ~, b]"),
+    "a picture at the top": ("database", "images/logo.png", "Xlogo.png"),
     "templates": ("database", "bind:\n", TEMPLATES),
     "outputs of several templates": ("database", "bind:\n", "  templates: {a: 'output uri {}', b: 'output status {} output zone {} output a {}'}\n  outputs: [{field_name: uri, details: U.}, {field_name: port, details: P.}]\nbind:\n"),
     "files for templates": ("database", "bind:\n", "bind:\n  template: variable x {}\n  template_ref: .envrc\n  templates: {a: 'variable y {}'}\n  template_refs: {a: /.envrc}\n"),
@@ -339,8 +346,9 @@ SLIPS = {
     "plans of one name": ("envrc", '"big"', '"tiny"'),
     "plans without a name": ("envrc", '"name":"big",', '"name":null,'),
     "an id that is none": ("envrc", '"id":"7400cd8f-', '"id":"x7400cd8f-'),
+    "plans of the tile alone": ("envrc", PLANS_OF_USERS[PLANS_OF_USERS.index("export GSB_SERVICE") :], "ACME_CACHE_CUSTOM_PLANS='{\"a\": {\"name\": \"a\", \"id\": \"c400cd8f-5f98-4457-8de0-03232ec12f62\"}}'\n"),
     "plans of the tile": ("envrc", "TERRAFORM", "ACME_CACHE_CUSTOM_PLANS='{\"a\": {\"name\": \"a\"}}'\nTERRAFORM"),
-    "plans of a service that has inputs": ("envrc", "TERRAFORM", "GSB_SERVICE_ACME_DATABASE_V1_PLANS='[{\"name\": \"c\", \"id\": \"a400cd8f-5f98-4457-8de0-03232ec12f62\", \"cores\": 2}, {\"name\": \"d\", \"id\": \"b400cd8f-5f98-4457-8de0-03232ec12f62\"}, {\"name\": \"e\", \"id\": \"c400cd8f-5f98-4457-8de0-03232ec12f62\", \"cores\": \"x\", \"more\": 1}]'\nTERRAFORM"),
+    "plans of a service that has inputs": ("envrc", "TERRAFORM", "GSB_SERVICE_ACME_DATABASE_V1_PLANS='[{\"name\": \"small\", \"id\": \"a400cd8f-5f98-4457-8de0-03232ec12f62\", \"cores\": 2}, {\"name\": \"d\", \"id\": \"b400cd8f-5f98-4457-8de0-03232ec12f62\"}, {\"name\": \"e\", \"id\": \"c400cd8f-5f98-4457-8de0-03232ec12f62\", \"cores\": \"x\", \"more\": 1}]'\nTERRAFORM"),
     "plans of null": ("envrc", PLANS_OF_USERS[PLANS_OF_USERS.index("'[{") :], "null\n"),
     "sources": ("envrc", "TERRAFORM", "GSB_BROKERPAK_SOURCES='{\"a\": {\"uri\": \"u\", \"config\": \"{}\"}, \"b\": null, \"c\": {\"uri\": \"u\"}, \"d\": {\"config\": \"{}\"}}'\nTERRAFORM"),
     "sources of another type": ("envrc", "TERRAFORM", "GSB_BROKERPAK_SOURCES='[{}]'\nTERRAFORM"),
@@ -437,6 +445,9 @@ def test_the_blocks_of_a_template(template: str, found: str | None) -> None:
 def test_a_service_without_plans_is_told_once(tmp_path: Path) -> None:
     found = findings(brokerpak(tmp_path / "pak", envrc="GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=1"))
     assert not any("plans must not be empty" in one for one in found)
+    (tmp_path / "pak/.envrc").unlink()
+    (hint,) = (one.hint for one in read(tmp_path / "pak", "").notes if "no plans defined" in one.message)
+    assert hint == "write plans, or set GSB_SERVICE_ACME_CACHE_PLANS or ACME_CACHE_CUSTOM_PLANS"
 
 
 TWICE = ("5b45de36-cb90-11ec-a755-77f8be95a49d", "7400cd8f-5f98-4457-8de0-03232ec12f62")
