@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.findings import DocumentError, Finding, Fix, Location
-from osbctl.paths import JsonPath, entries, get_at, pointer, value_at
+from osbctl.paths import JsonPath, entries, get_at, pointer
+from osbctl.rule import RULES
 from osbctl.sources.catalogs import is_in_spring_catalog
 from osbctl.sources.document import Document, ParsedText
 from osbctl.sources.parse import decode_utf8, parse_text
@@ -166,15 +167,13 @@ _BOM = b"\xef\xbb\xbf"
 SHARED = "the same text is used elsewhere, too"
 OTHER_FIX = "another fix is in the way"
 
-MISSING, NOT_TAKEN = "parameters-dialect-missing", "cloudfoundry-schema-dialect"
-
 
 # One pass over a source: the edits of its files, and the catalog expected after them.
 
 
 def narrow_to_fixes(finding: Finding, fixes: Sequence[Fix]) -> Finding:
     """The finding with these of its fixes; of a group, the members that they are for."""
-    ids = set(map(id, fixes))
+    ids = set(map(id, fixes))  # two members may have equal ones
     meant = [member for member in finding.members if not ids.isdisjoint(map(id, member.fixes))]
     if len(meant) == 1:
         return meant[0]._replace(fixes=tuple(fixes))
@@ -185,8 +184,8 @@ def narrow_to_fixes(finding: Finding, fixes: Sequence[Fix]) -> Finding:
 
 
 def unique_findings(fixes: Iterable[FindingFix]) -> list[Finding]:
-    """The findings of these fixes, each once; by identity, because the values of fixes have no hash."""
-    return list({id(finding): finding for finding, _ in fixes}.values())
+    """The findings of these fixes, each once."""
+    return list(dict.fromkeys(finding for finding, _ in fixes))
 
 
 class Pass:
@@ -196,8 +195,8 @@ class Pass:
         self.document = document
         self.expected = json.loads(json.dumps(document.data))  # without shared values, which aliases make
         self.fixes_by_edit: dict[tuple[str, Edit], list[FindingFix]] = {}
-        self.obstacles: dict[int, str] = {}
-        """Reasons why fixes have no edit, by the `id()` of the finding."""
+        self.obstacles: dict[Finding, str] = {}
+        """Reasons why fixes have no edit."""
         self._files = dict(files)
         self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
@@ -212,7 +211,7 @@ class Pass:
         for finding, fix in fixes:
             made = self._make_edit(finding, fix, places)
             if isinstance(made, str):
-                self.obstacles.setdefault(id(finding), made)
+                self.obstacles.setdefault(finding, made)
             else:
                 file, edit, copies[file, edit] = made
                 wanted.setdefault((file, edit), []).append((finding, fix))
@@ -220,7 +219,7 @@ class Pass:
             shared = copies[file, edit] > len({fix.path for _, fix in together})
             for finding, fix in together:
                 if obstacle := SHARED if shared else self._apply(fix, file, edit):
-                    self.obstacles.setdefault(id(finding), obstacle)
+                    self.obstacles.setdefault(finding, obstacle)
                 else:
                     self.fixes_by_edit.setdefault((file, edit), []).append((finding, fix))
 
@@ -266,10 +265,10 @@ class Pass:
     @property
     def fixed_findings(self) -> list[Finding]:
         """The findings that this pass fixes, each once, with the fixes that it makes."""
-        made: dict[int, tuple[Finding, list[Fix]]] = {}
+        made: dict[Finding, list[Fix]] = {}
         for finding, fix in chain(*self.fixes_by_edit.values()):
-            made.setdefault(id(finding), (finding, []))[1].append(fix)
-        return [narrow_to_fixes(finding, fixes) for finding, fixes in made.values()]
+            made.setdefault(finding, []).append(fix)
+        return [narrow_to_fixes(finding, fixes) for finding, fixes in made.items()]
 
     def changes_only_catalog(self) -> bool:
         """Return whether files stay unchanged outside of the catalog, which may be a part of a larger document."""
@@ -391,24 +390,33 @@ def _apply_to_catalog(catalog: Any, fix: Fix, edit: Edit) -> bool:
 def find_draft_fix(finding: Finding, data: Any) -> Fix | None:
     """Return the fix of a finding about the draft in `$schema`, None for other findings.
 
-    A draft that Cloud Foundry refuses is replaced by the oldest one that it knows, if the schema means the same there.
-    A missing one is added: draft-04, or draft-06 for keywords of later drafts; safe if the comparison proves that the
+    A draft that a platform refuses is replaced by the oldest one that it knows, if the schema means the same there. A
+    missing one is added: draft-04, or draft-06 for keywords of later drafts; safe if the comparison proves that the
     same requests pass. A draft under another key, such as `schema`, is renamed.
     """
-    if finding.rule not in (MISSING, NOT_TAKEN) or finding.path[-1:] != ("$schema",):
+    schema = get_at(data, finding.path[:-1]) if finding.path[-1:] == ("$schema",) else None
+    if not isinstance(schema, dict) or finding.fixes:
         return None
+    if "$schema" not in schema:
+        return _missing_draft_fix(schema, finding.path) if finding.rule in RULES else None  # else a rule of the user
+    if not finding.refused_by or not isinstance(schema["$schema"], str):
+        return None
+    from osbctl.jsonschemas.dialects import find_older_draft
+
+    older = find_older_draft(schema)
+    return Fix("set", finding.path, older.address, older.is_safe) if older.address else None
+
+
+def _missing_draft_fix(schema: dict[str, Any], path: JsonPath) -> Fix | None:
     from osbctl.jsonschemas.compare import compare_schemas
     from osbctl.jsonschemas.dialects import find_older_draft, misspelled_schema_key
 
-    old = value_at(data, finding.path[:-1])
-    older = find_older_draft(old)
-    if finding.rule == NOT_TAKEN:
-        return Fix("set", finding.path, older.address, older.is_safe) if older.address else None
-    slip = misspelled_schema_key(old)
-    if not slip and not older.address:
+    slip, address = misspelled_schema_key(schema), find_older_draft(schema).address
+    if not slip and not address:
         return None
-    new = {**old, "$schema": old[slip] if slip else older.address}
-    proved = all(change.level == "safe" for pair in ((old, new), (new, old)) for change in compare_schemas(*pair))
+    new = {**schema, "$schema": schema[slip] if slip else address}
+    pairs = ((schema, new), (new, schema))
+    proved = all(change.level == "safe" for pair in pairs for change in compare_schemas(*pair))
     if slip:
-        return Fix("rename", (*finding.path[:-1], slip), "$schema", proved)
-    return Fix("set", finding.path, new["$schema"], proved)
+        return Fix("rename", (*path[:-1], slip), "$schema", proved)
+    return Fix("set", path, new["$schema"], proved)

@@ -328,9 +328,9 @@ def _fix_in_passes(
         made.append(step.edits_by_file())
         findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     unsafe_only = [] if unsafe else unique_findings(_find_possible_fixes(findings, document, after, read, True))
-    waiting = set(map(id, unsafe_only))
+    waiting = set(unsafe_only)
     last = Pass(document, after)
-    stuck = tuple(_explain_unfixable(_select_fixes((f for f in findings if id(f) not in waiting), unsafe), last))
+    stuck = tuple(_explain_unfixable(_select_fixes((f for f in findings if f not in waiting), unsafe), last))
     places_before = _locate_before((finding for finding, _ in stuck), last, made, before)
     stuck_before = tuple(zip(places_before, (why for _, why in stuck), strict=True))
     read_as = document.read_as
@@ -376,7 +376,7 @@ def _find_possible_fixes(
         wanted = [
             (finding, fix)
             for finding, fix in wanted
-            if id(fix) not in done and step.obstacles.get(id(finding), OTHER_FIX) == OTHER_FIX
+            if id(fix) not in done and step.obstacles.get(finding, OTHER_FIX) == OTHER_FIX
         ]
     return possible
 
@@ -384,11 +384,11 @@ def _find_possible_fixes(
 def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     step.make_edits(wanted)
-    fixes: dict[int, list[Fix]] = {}
+    fixes: dict[Finding, list[Fix]] = {}
     for finding, fix in wanted:
-        fixes.setdefault(id(finding), []).append(fix)
+        fixes.setdefault(finding, []).append(fix)
     for finding in unique_findings(wanted):
-        yield narrow_to_fixes(finding, fixes[id(finding)]), step.obstacles.get(id(finding), SHARED)
+        yield narrow_to_fixes(finding, fixes[finding]), step.obstacles.get(finding, SHARED)
 
 
 def _find_working_pass(

@@ -322,7 +322,7 @@ def test_only_the_fixes_that_were_made_are_counted() -> None:
     step = Pass(document, {__file__: document.text.encode()})
     step.make_edits([(finding, fix) for fix in fixes])
     assert [found.fixes for found in step.fixed_findings] == [fixes[1:]]
-    assert step.obstacles == {id(finding): "there is no text that can be edited safely"}
+    assert step.obstacles == {finding: "there is no text that can be edited safely"}
 
 
 def test_a_folder_that_cannot_be_read_is_told_by_its_own_name(tmp_path: Path) -> None:
