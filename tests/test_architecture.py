@@ -5,8 +5,8 @@ import gc
 import re
 import subprocess
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Set
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import osbctl
+from osbctl.commands.settings import all_rules
 from osbctl.platforms import Platform
 from tools.architecture import BASE, CALLS, LAYERS, packages
 
@@ -334,30 +335,84 @@ def test_contributing_names_files_and_functions_that_exist() -> None:
         assert re.search(rf"(?m)^(def |class )?{name}\b", where.read_text("utf-8")), f"{file} has no {name}"
 
 
-MAY_NAME_A_PLATFORM = {
-    "fixes.py": "the one rule of a platform that has a fix of its own",
-    "validation/rules/fields.py": "a rule that one platform alone gives rise to: it looks at the catalog as a rule does",
-    "validation/rules/metadata.py": "another of these",
-    "validation/rules/naming.py": "another of these",
-}
-"""Modules outside of `platforms/` whose code names one, each with its reason."""
-
-
 def test_nothing_outside_of_platforms_names_one() -> None:
-    """A platform is one place: a fifth is one folder and one line. Prose, in docstrings and texts, may name them."""
+    """A platform is one place: a fifth is one folder and one line. The record of a rule and prose may name one."""
     members = {platform.name for platform in Platform}
     words = re.compile(rf"({'|'.join(Platform)})(-[a-z-]+)?")
     folders = tuple(f"osbctl.platforms.{platform.replace('-', '_')}" for platform in Platform)
-    named = {
-        file
-        for file, node in nodes((*members, *Platform, *folders))
-        if not file.startswith("platforms/")
-        if (isinstance(node, ast.Attribute) and node.attr in members)
-        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and words.fullmatch(node.value))
-        or (isinstance(node, ast.ImportFrom) and (node.module or "").startswith(folders))
-        or (isinstance(node, ast.Import) and any(one.name.startswith(folders) for one in node.names))
+
+    def is_named_by(node: ast.AST) -> bool:
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, str) and bool(words.fullmatch(node.value))
+        if isinstance(node, ast.Import):
+            return any(one.name.startswith(folders) for one in node.names)
+        if isinstance(node, ast.ImportFrom):
+            return (node.module or "").startswith(folders)
+        return isinstance(node, ast.Attribute) and node.attr in members
+
+    found = [(f, node) for f, node in nodes((*members, *Platform, *folders)) if not f.startswith("platforms/")]
+    records = [(f, node) for f, node in found if isinstance(node, ast.Call) and ast.unparse(node.func) == "Rule"]
+    named = Counter(file for file, node in found if is_named_by(node))
+    assert named == Counter(file for file, record in records for node in ast.walk(record) if is_named_by(node))
+
+
+READS_IDS = {
+    "commands/params.py": "a request that is no object has another hint than a catalog",
+    "platforms/kubernetes/updates.py": "which of its own refusals come before anything is saved",
+    "sources/folder/brokerpak_variables.py": "Go takes some of the faults that the JSON reader reports",
+    "sources/parse.py": "a template has another hint than broken YAML",
+    "sources/yaml_reader.py": "faults of the keys 0, 1 and so on of one mapping become one",
+}
+"""Modules in which something hangs on the id of a rule, each with its reason: what reports the fault is below them."""
+
+
+def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
+    """Return whether code compares with an id of a rule, also by a constant, or with a beginning or end of ids."""
+    parts = {part for id_ in ids for part in (f"{id_.partition('-')[0]}-", f"-{id_.rpartition('-')[2]}")}
+
+    def holds(node: ast.AST, texts: Set[str], constants: Set[str] = frozenset()) -> bool:
+        return any(
+            (isinstance(part, ast.Constant) and part.value in texts)
+            or (isinstance(part, ast.Name) and part.id in constants)
+            for part in ast.walk(node)
+        )
+
+    every = [*ast.walk(tree)]
+    constants = {
+        target.id
+        for node in every
+        if isinstance(node, ast.Assign) and holds(node.value, ids)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id.isupper()
     }
-    assert named == set(MAY_NAME_A_PLATFORM)
+    compared = [node for node in every if isinstance(node, ast.Compare | ast.match_case)]
+    calls = [node for node in every if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    cut = [argument for node in calls if node.func.attr in ("startswith", "endswith") for argument in node.args]
+    return any(holds(node, ids, constants) for node in compared) or any(holds(node, ids | parts) for node in cut)
+
+
+def test_nothing_hangs_on_the_id_of_a_rule() -> None:
+    """What a rule means, and when it is reported, are fields of its record."""
+    ids = set(all_rules())
+    files = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}
+    assert {name for name, text in files.items() if reads_id(ast.parse(text), ids)} == set(READS_IDS)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'finding.rule == "schema-type"',
+        'f.rule in ("schema-type", "x")',
+        'RULES = {"schema-type": 1}\nf.rule in RULES',
+        'f.rule.startswith("schema-")',
+        'f.rule.endswith("-crash")',
+    ],
+)
+def test_the_search_for_ids_finds(line: str) -> None:
+    assert reads_id(ast.parse(line), {"schema-type", "korifi-crash"})
+    assert not reads_id(
+        ast.parse('Finding("schema-type", "x")\nname.startswith("x-")\nf.rule == other'), {"schema-type"}
+    )
 
 
 def test_a_platform_is_loaded_when_asked_for() -> None:
