@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from osbctl.fields import known_fields
 from osbctl.findings import ValidationResult
 from osbctl.paths import JsonPath, entries
 from osbctl.rule import Category, Rule
@@ -33,7 +34,9 @@ PLAN: dict[str, Any] = {
     "schemas": {"service_instance": {"create": {"parameters": {"$schema": DRAFT_04}}}},
 }
 
-OF_PLANS = {"free", "maximum_polling_duration", "maintenance_info", "costs", "supportedPlatforms"}
+PLAN_FIELDS = (known_fields("plan") - known_fields("service")) | (
+    known_fields("plan_metadata") - known_fields("service_metadata")
+)
 """Fields of plans, or of their metadata, by which a fragment is known to be of one."""
 
 
@@ -88,7 +91,7 @@ def grafted(fragment: Any) -> Any:
         return catalog({"plans": plans})
     if "parameters" in fragment:
         return with_parameters(fragment["parameters"])
-    of_plan = not OF_PLANS.isdisjoint((*fragment, *fragment.get("metadata", ())))
+    of_plan = not PLAN_FIELDS.isdisjoint((*fragment, *fragment.get("metadata", ())))
     return catalog(plan=fragment) if of_plan else catalog(fragment)
 
 

@@ -179,7 +179,7 @@ def _why_never_reported(id_: str, settings: ValidationSettings, has_schemas: boo
     if rule is None:  # of a schema of the user
         return ""
     is_file = not any(map(_may_be_folder, settings.sources))
-    given = {"--together": settings.together, "--schema": has_schemas}
+    given = {"--together": settings.together, "--schema": has_schemas, "--at": bool(settings.where.at)}
     reasons = {
         "is reported by osbctl diff and drift": rule.category is Category.CHANGE,
         "is reported by osbctl check": rule.category is Category.WIRE and not settings.of_broker,

@@ -20,8 +20,12 @@ _RULES = {
     Good: name: reference""",
     "platforms": """\
     A plan's metadata has more than one of supportedPlatforms, supportedPlatformNames, excludedPlatformNames.
-    Bad: metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
-    Good: metadata: {supportedPlatforms: [kubernetes]}""",
+    Bad:
+        free: true
+        metadata: {supportedPlatforms: [kubernetes], excludedPlatformNames: [cf-eu]}
+    Good:
+        free: true
+        metadata: {supportedPlatforms: [kubernetes]}""",
     "sharing": """A plan lets its instances be shared, but is not bindable.
 
     A shared instance is used through bindings. A plan without `bindable` has that of its service offering.

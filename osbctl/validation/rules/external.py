@@ -81,7 +81,9 @@ Rule("unknown-tag", ERROR, READING).register("""A YAML value has a tag other tha
     Bad: description: !!binary aGVsbG8=
     Good: description: hello
     Source: YAML 1.2, section 10.3: core schema""")
-Rule("pointer-not-found", ERROR, READING).register("""The pointer of `--at` leads nowhere in the document.
+Rule(
+    "pointer-not-found", ERROR, READING, needs_option="--at"
+).register("""The pointer of `--at` leads nowhere in the document.
     Source: RFC 6901""")
 Rule(
     "catalog-elsewhere", ERROR, READING

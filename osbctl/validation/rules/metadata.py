@@ -109,8 +109,12 @@ def sap_metadata_ignored(catalog: CatalogNode) -> Iterator[Finding]:
     A plan whose `supportedPlatforms` is no list is offered on every platform; one whose `supportsInstanceSharing` is
     anything but `true` is not shared.
 
-    Bad: metadata: {supportedPlatforms: cloudfoundry}
-    Good: metadata: {supportedPlatforms: [cloudfoundry]}
+    Bad:
+        free: true
+        metadata: {supportedPlatforms: cloudfoundry}
+    Good:
+        free: true
+        metadata: {supportedPlatforms: [cloudfoundry]}
     Source: Peripli/service-manager e616ec91f886, pkg/types/service_plan_utils.go
     """
     for plan in catalog.plans:

@@ -305,12 +305,12 @@ def id_shared(catalog: CatalogNode) -> Iterator[Finding]:
 
     Bad:
         services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
-             plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, free: true}]}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database., bindable: true,
+             plans: [{id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small., free: true}]}
     Good:
         services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres,
-             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, free: true}]}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database., bindable: true,
+             plans: [{id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: small, description: Small., free: true}]}
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique
     """
     taken = {service.text("id"): service for service in catalog.services}
@@ -330,12 +330,16 @@ def service_name_duplicate(catalog: CatalogNode) -> Iterator[Finding]:
 
     Bad:
         services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database., bindable: true,
+             plans: [{id: 0D9B6E72-51C4-4A3F-A6D8-7F1E2C3B4A59, name: small, description: Small., free: true}]}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: postgres, description: A cache., bindable: true,
+             plans: [{id: 5B8F0C3D-92E6-47A1-B4D7-3A6C1E9F2D80, name: small, description: Small., free: true}]}
     Good:
         services:
-          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database.}
-          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache.}
+          - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: postgres, description: A database., bindable: true,
+             plans: [{id: 0D9B6E72-51C4-4A3F-A6D8-7F1E2C3B4A59, name: small, description: Small., free: true}]}
+          - {id: A1F7C254-3B6D-4C8E-8F02-9E5D4B7A6C13, name: redis, description: A cache., bindable: true,
+             plans: [{id: 5B8F0C3D-92E6-47A1-B4D7-3A6C1E9F2D80, name: small, description: Small., free: true}]}
     Source: OSB 2.14, Service Offering Object: name MUST be unique across all service offerings of the broker
     """
     for service, first in _find_duplicates(catalog.services, "name"):
