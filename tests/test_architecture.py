@@ -363,7 +363,7 @@ READS_IDS = {
     "sources/parse.py": "a template has another hint than broken YAML",
     "sources/yaml_reader.py": "faults of the keys 0, 1 and so on of one mapping become one",
 }
-"""Modules in which something hangs on the id of a rule, each with its reason: what reports the fault is below them."""
+"""Modules that compare ids of rules, each with its reason."""
 
 
 def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
@@ -391,7 +391,7 @@ def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
     return any(holds(node, ids, constants) for node in compared) or any(holds(node, ids | parts) for node in cut)
 
 
-def test_nothing_hangs_on_the_id_of_a_rule() -> None:
+def test_nothing_depends_on_the_id_of_a_rule() -> None:
     """What a rule means, and when it is reported, are fields of its record."""
     ids = set(all_rules())
     files = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}

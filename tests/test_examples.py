@@ -16,7 +16,7 @@ import yaml
 
 from osbctl.findings import DocumentError, FailOn, ValidationResult
 from osbctl.paths import JsonPath
-from osbctl.platforms import platforms_refusing
+from osbctl.platforms import Platform, platforms_refusing
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
@@ -74,14 +74,20 @@ def is_shown(rule: Rule) -> bool:
 SHOWN = sorted(id_ for id_, rule in RULES.items() if is_shown(rule))
 
 
-def judged(example: Example, rule: Rule) -> ValidationResult:
-    """The result with the options that the rule needs; that of a platform is shown for it alone, by its own words."""
+def options_for(rule: Rule) -> ValidationOptions:
+    """The options that its example needs; the rule of a platform is shown for it alone, by its own words."""
     platform = rule.only_for or (rule.refusing or (None,))[0]
-    options = ValidationOptions(
+    return ValidationOptions(
         platforms=frozenset(filter(None, [platform])),
         literal=bool(rule.refusing),
         user_schemas=(("house.json", USER_SCHEMA),) if rule.needs_option == "--schema" else (),
     )
+
+
+def judged(example: Example, rule: Rule, platforms: frozenset[Platform] | None = None) -> ValidationResult:
+    """The result with the options that the rule needs, or for other platforms."""
+    options = options_for(rule)
+    options = options if platforms is None else options._replace(platforms=platforms)
     limits = Limits(bytes=2_000) if rule.id == "too-large" else Limits()
     try:
         if len(example.text) > limits.bytes:

@@ -48,18 +48,11 @@ def test_each_platform_has_words() -> None:
 
 
 @pytest.mark.parametrize("platform", Platform)
-def test_findings_of_every_rule(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_of_every_rule(platform: Platform) -> None:
     """On the examples of all rules, which break each of them."""
-    options = {
-        rule: test_examples.OPTIONS.get(rule, test_examples.ValidationOptions())._replace(
-            platforms=frozenset({platform}), select=None
-        )
-        for rule in RULES
-    }
-    monkeypatch.setattr(test_examples, "OPTIONS", options)
     seen = set()
     for rule in test_examples.SHOWN:
-        result = test_examples.judged(test_examples.examples(RULES[rule])[0], rule)
+        result = test_examples.judged(test_examples.examples(RULES[rule])[0], RULES[rule], frozenset({platform}))
         for finding in result.findings:
             seen.add(finding.rule)
             texts = (finding.rule, finding.message, finding.hint, *finding.platform_messages)
