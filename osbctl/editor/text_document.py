@@ -2,9 +2,11 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -16,7 +18,9 @@ from osbctl.paths import JsonPath
 from osbctl.sources.document import ParsedText
 from osbctl.sources.parse import decode_utf8, parse_text
 from osbctl.sources.places import LINE_END, Span
-from osbctl.sources.yaml_text import mask_placeholders
+from osbctl.sources.read_bytes import Limits
+from osbctl.sources.yaml_reader import MERGE, Builder
+from osbctl.sources.yaml_text import PlaceholderLoader
 from osbctl.text import escape_line
 
 SEVERITIES = {
@@ -173,14 +177,16 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
         return None
     start, end = _word_span_at(text, offset)
     colon = "" if BEFORE_COLON.match(text, end) else ": "
-    found = _find_mark(f"{text[:start]}{_MARK}{colon}{text[end:]}")
-    if found is None:
+    marked = f"{text[:start]}{_MARK}{colon}{text[end:]}".encode("utf-8", "replace").decode()
+    builder = _MarkBuilder(marked)
+    if not builder.find_mark():
         return None
-    container, path = found
-    others = frozenset(container.keys) - {_MARK}
+    path, flow = builder.path, bool(builder.around.flow_style)
+    stands_as_key = path[-1:] == (_MARK,)
     # In `[word]`, the colon made an object of the item.
-    is_key = path is None and not (container.flow and container.start == start)
-    return Cursor(container.path if path is None else path, is_key, start, end, others, container.flow)
+    is_key = stands_as_key and not (flow and builder.around.start_mark.index == start)
+    others = frozenset(builder.keys) - {_MARK}
+    return Cursor(path[:-1] if stands_as_key else path, is_key, start, end, others, flow)
 
 
 def _word_span_at(text: str, offset: int) -> tuple[int, int]:
@@ -193,59 +199,51 @@ def _word_span_at(text: str, offset: int) -> tuple[int, int]:
     return offset, offset
 
 
-@dataclass(slots=True)
-class _Container:
-    """An object or list: its offset, its keys so far, and the one whose value is next."""
-
-    path: JsonPath
-    is_list: bool
-    flow: bool
-    start: int
-    keys: list[str] = field(default_factory=list)
-    key: str | None = None
-
-    def add_word(self, word: str) -> JsonPath | None:
-        """Take the next key or value; the path of the value, or None for a key."""
-        if self.is_list:
-            return (*self.path, 0)
-        if self.key is None:
-            self.key = word
-            self.keys.append(word)
-            return None
-        path = (*self.path, self.key)
-        self.key = None
-        return path
+class _FoundError(Exception):  # no error: it ends the search
+    """The collection around the mark has been read."""
 
 
-def _find_mark(text: str) -> tuple[_Container, JsonPath | None] | None:
-    """The container around the mark with all its keys, and the path of the mark; this is None if the mark is a key."""
-    found = None
-    containers: list[_Container] = []
-    for event, start in _yaml_events(text):
-        if isinstance(event, yaml.CollectionEndEvent):
-            closed = containers.pop()
-            if found and closed is found[0]:
-                break
-        elif isinstance(event, yaml.NodeEvent):
-            word = event.value if isinstance(event, yaml.ScalarEvent) else ""
-            path = containers[-1].add_word(word) if containers else ()
-            if word == _MARK and containers:
-                found = containers[-1], path
-            if isinstance(event, yaml.CollectionStartEvent):
-                is_list = isinstance(event, yaml.SequenceStartEvent)
-                containers.append(_Container(path or (), is_list, bool(event.flow_style), start))
-        if len(containers) > MAX_DEPTH:
-            break
-    return found
+class _MarkBuilder(Builder):
+    """A builder of the values of a text that looks for the mark, and stops behind the collection around it.
 
+    `around` is the event that begins this collection, `path` that of the mark, which ends with the mark if it is a key,
+    and `keys` are the keys of the object.
+    """
 
-def _yaml_events(text: str) -> Iterator[tuple[yaml.Event, int]]:
-    """The events of the text with their offsets, up to its first syntax error."""
-    loader: Any = yaml.CSafeLoader(mask_placeholders(text).encode("utf-8", "replace"))
-    try:
-        while event := loader.get_event():
-            yield event, event.start_mark.index
-    except yaml.YAMLError:
-        return
-    finally:
-        loader.dispose()
+    around: Any = None
+    path: JsonPath = ()
+    keys: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, "", Limits(depth=MAX_DEPTH), PlaceholderLoader)
+        self._open: list[Any] = []
+        self._last_keys: dict[str, Any] = {}
+
+    def find_mark(self) -> bool:
+        """Return whether there is a mark in a collection, before the first mistake in the text."""
+        with suppress(_FoundError, DocumentError, yaml.YAMLError):
+            self._build_only_document()
+        return self.around is not None
+
+    def _build_collection(self, event: Any) -> Any:
+        self._open.append(event)
+        value = super()._build_collection(event)
+        if self._open.pop() is self.around:
+            raise _FoundError
+        return value
+
+    def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
+        self._last_keys = key_marks
+        return super()._build_key(event, key_marks)
+
+    def _build_scalar(self, event: Any) -> Any:
+        if event.value == _MARK and self._open:
+            self.around = self._open[-1]
+            self.path = tuple("<<" if one is MERGE else one if isinstance(one, str) else 0 for one in self._path)
+            self.keys = self._last_keys if isinstance(self.around, yaml.MappingStartEvent) else {}
+        return super()._build_scalar(event)
+
+    def _check_end(self, get: Callable[[], Any]) -> None:
+        """Look into the documents that follow, too."""
+        while get() and isinstance(get(), yaml.DocumentStartEvent):
+            self._build_value(get())
