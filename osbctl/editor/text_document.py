@@ -232,9 +232,9 @@ class _MarkBuilder(Builder):
             raise _FoundError
         return value
 
-    def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
-        self._last_keys = key_marks
-        return super()._build_key(event, key_marks)
+    def _build_key(self, event: Any, key_offsets: dict[str, int]) -> Any:
+        self._last_keys = key_offsets
+        return super()._build_key(event, key_offsets)
 
     def _build_scalar(self, event: Any) -> Any:
         if event.value == _MARK and self._open:

@@ -8,12 +8,12 @@ then a slower walk finds out where it is; the same walk gives the places of find
 import json
 import re
 from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumented, but public since Python 2.6
-from typing import Any, NoReturn
+from typing import Any
 
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, depth
 from osbctl.redaction import is_secret_path, mask_secrets
-from osbctl.sources.places import DECIMAL_COMMA, Lines, Span, TextFault, fault_error, is_decimal_comma, make_fault
+from osbctl.sources.places import DECIMAL_COMMA, FaultRecorder, Lines, Span, TextFault, is_decimal_comma
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 
 
@@ -88,7 +88,7 @@ _WORD = re.compile("true|false|null|(NaN|Infinity|-Infinity)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-class _Walk:
+class _Walk(FaultRecorder):
     """A walk over a text, token by token, that finds the span of each value, and the faults.
 
     Stops at the first fault of syntax, since what follows would be guesswork, and at the limit of depth, so that
@@ -96,9 +96,8 @@ class _Walk:
     """
 
     def __init__(self, text: str, name: str, limits: Limits, *, is_secret: bool = False) -> None:
-        self._text, self._lines, self._is_secret = text, Lines(name, text), is_secret
-        self._depth = limits.depth
-        self._faults: list[TextFault] = []
+        super().__init__(text, name)
+        self._is_secret, self._depth = is_secret, limits.depth
         self._path: JsonPath = ()  # of the last value that was begun
 
     def find_faults(self) -> tuple[TextFault, ...]:
@@ -240,16 +239,8 @@ class _Walk:
             self._report("lone-surrogate", message, offset, "write the whole character")
         return value, end
 
-    def _report(
-        self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
-    ) -> None:
-        """Report a fault; `quoted` is the part of the message that is text of the document, and may be secret."""
-        is_secret = self._is_secret or is_secret_path(self._path)
-        self._faults.append(make_fault(rule, message, offset, hint, first, quoted=quoted, is_secret=is_secret))
-
-    def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
-        self._report(rule, message, offset, hint, quoted)
-        raise fault_error(self._faults, self._lines)
+    def _is_in_secret(self) -> bool:
+        return self._is_secret or is_secret_path(self._path)
 
 
 def _quote_text_at(text: str, offset: int) -> str:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath
@@ -206,14 +206,6 @@ class TextFault(NamedTuple):
     is_secret: bool = False
 
 
-def make_fault(
-    rule: str, message: str, offset: int, hint: str, first: int | None, *, quoted: str, is_secret: bool
-) -> TextFault:
-    """A fault; `quoted` is the part of the message that is text of the document: a secret is left out."""
-    shown = message.replace(quoted, SECRET) if quoted and is_secret else message
-    return TextFault(rule, shown, offset, hint, first, is_secret)
-
-
 def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
     """The error about `faults`, of which there is at least one."""
     return DocumentError(fault_findings(faults, lines))
@@ -260,3 +252,28 @@ def check_faults(
         raise fault_error(faults, lines)
     repeated = [fault for fault in outside if fault.first is not None]
     return tuple(one._replace(severity=Severity.WARNING) for one in fault_findings(repeated, lines))
+
+
+class FaultRecorder:
+    """What reads a text, and notes faults in it."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._text, self._lines = text, Lines(name, text)
+        self._faults: list[TextFault] = []
+
+    def _is_in_secret(self) -> bool:
+        """Return whether what is read now may be secret."""
+        raise NotImplementedError
+
+    def _report(
+        self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
+    ) -> None:
+        """Note a fault; `quoted` is the part of the message that is text of the document: a secret is left out."""
+        offset, is_secret = min(offset, len(self._text)), self._is_in_secret()
+        shown = message.replace(quoted, SECRET) if quoted and is_secret else message
+        self._faults.append(TextFault(rule, shown, offset, hint, first, is_secret))
+
+    def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
+        """Raise a DocumentError about a fault that ends the reading, with those that were noted before."""
+        self._report(rule, message, offset, hint, quoted)
+        raise fault_error(self._faults, self._lines)

@@ -19,13 +19,12 @@ from osbctl.sources.places import (
     DECIMAL_COMMA,
     MAX_PROBLEMS,
     NO_SPAN,
-    Lines,
+    FaultRecorder,
     Span,
     TextFault,
     fault_error,
     fault_findings,
     is_decimal_comma,
-    make_fault,
 )
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 from osbctl.sources.yaml_text import (
@@ -66,15 +65,17 @@ def locate(text: str, name: str) -> Span:
         return Builder(text, name, DEFAULT_LIMITS, PlaceholderLoader).build_span()
 
 
-class Builder:
-    """A builder of one document, and of its spans if asked. Recursive, as the depth is limited."""
+class Builder(FaultRecorder):
+    """A builder of one document, and of its spans if asked. Recursive, as the depth is limited.
+
+    Offsets are libyaml's indexes. Its lines are not used: NEL, LS and PS also end one there, as in YAML 1.1.
+    """
 
     def __init__(self, text: str, name: str, limits: Limits, loader: Any = None) -> None:
+        super().__init__(text, name)
         self._loader = loader or yaml.CSafeLoader
-        self._faults: list[TextFault] = []
         self._notes: list[Finding] = []
         self._omitted_notes = 0
-        self._text, self._lines = text, Lines(name, text)
         self._limits = limits
         self._path: list[Any] = []  # of the value under construction; `MERGE` below `<<`
         # Values with their sizes (aliases expanded); 0 while what is anchored is not complete.
@@ -100,13 +101,14 @@ class Builder:
         except yaml.YAMLError as error:
             # libyaml 0.2.6 refuses 1,000 levels itself, before it returns an event of a line that it has to read ahead.
             if isinstance(error, ScannerError) and error.problem == "exceeded maximum nesting depth":
-                self._fail_too_deep(error.problem_mark)
+                assert error.problem_mark
+                self._fail_too_deep(error.problem_mark.index)
             from osbctl.sources.yaml_syntax import syntax_finding  # its patterns take long to compile
 
             faults = fault_findings(self._faults, self._lines)
             raise DocumentError((*faults, syntax_finding(error, self._text, self._lines))) from error
         if self._last_alias and _nesting_depth(value) > self._limits.depth:
-            self._fail_too_deep(self._last_alias.start_mark)
+            self._fail_too_deep(self._last_alias.start_mark.index)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
             from osbctl.sources.yaml_syntax import find_no_break_space
 
@@ -124,18 +126,18 @@ class Builder:
         try:
             get()  # the start of the stream
             if isinstance(get(), yaml.StreamEndEvent):
-                self._fail("empty-document", "the document is empty", None)
+                self._fail("empty-document", "the document is empty", 0)
             event = get()
             is_empty = type(event) is ScalarEvent and not event.value and not event.style and event.tag is None
             if is_empty:
-                self._report("empty-document", "the document is empty", None)  # what follows it may say why
+                self._report("empty-document", "the document is empty", 0)  # what follows it may say why
             value = self._build_value(event)
             if not self._locates:  # else it has been checked
                 self._check_end(get)
             if is_empty:
                 raise fault_error(self._faults, self._lines)
             for mark in getattr(loader, "placeholders", ()):
-                self._report("syntax", "no value can begin with '@'", mark, "put the text in quotes")
+                self._report("syntax", "no value can begin with '@'", mark.index, "put the text in quotes")
         finally:
             loader.dispose()
         return value
@@ -146,7 +148,7 @@ class Builder:
         event = get()
         if event is not None and not isinstance(event, yaml.StreamEndEvent):
             hint = "a catalog is one document: remove the --- or split the file"
-            self._fail("several-documents", "a second document begins here", event.start_mark, hint)
+            self._fail("several-documents", "a second document begins here", event.start_mark.index, hint)
 
     def _build_value(self, event: Any) -> Any:
         """Build the value that begins with `event`."""
@@ -182,7 +184,7 @@ class Builder:
         if event.tag is not None:
             self._report_unknown_tag(event)
         if len(self._path) >= self._limits.depth:
-            self._fail_too_deep(event.start_mark)
+            self._fail_too_deep(event.start_mark.index)
         value: Any = {} if type(event) is MappingStartEvent else []
         anchor, before, opened = event.anchor, self._nodes, (value, 0)
         if anchor is not None:
@@ -211,11 +213,11 @@ class Builder:
 
     def _fill_mapping(self, container: dict[str, Any], span: Span | None) -> Any:
         """Read the entries of a mapping, with their spans if it has one; return the event that ends it."""
-        marks: dict[str, Any] = {}
+        offsets: dict[str, int] = {}
         begin = len(self._faults)
         merged: list[list[tuple[dict[str, Any], Span]]] = []
         while type(event := self._get()) is not MappingEndEvent:
-            key = self._path[-1] = self._build_key(event, marks)
+            key = self._path[-1] = self._build_key(event, offsets)
             if span is not None:
                 self._key_range = (event.start_mark.index, event.end_mark.index)
                 spans = span.below if type(event) is ScalarEvent else span.foreign
@@ -232,24 +234,24 @@ class Builder:
                 below = self._span.meant.below.values() if isinstance(value, list) else ()
                 merged.append([*zip(bases, below or repeat(self._span), strict=False)])
             else:
-                self._report("syntax", "<< takes a mapping, or a list of mappings", event.start_mark)
+                self._report("syntax", "<< takes a mapping, or a list of mappings", event.start_mark.index)
         for base, base_span in (pair for group in reversed(merged) for pair in group):
             _merge(container, span, base, base_span)
         if len(self._faults) > begin:
-            self._report_list_once(begin, marks)
+            self._report_list_once(begin, offsets)
         return event
 
-    def _report_list_once(self, begin: int, key_marks: dict[str, Any]) -> None:
+    def _report_list_once(self, begin: int, key_offsets: dict[str, int]) -> None:
         """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""
-        offsets = {mark.index for mark in key_marks.values()}
+        offsets = set(key_offsets.values())
         faults = self._faults[begin:]
         own = [fault for fault in faults if fault.rule == "key-not-string" and fault.offset in offsets]
-        if own and [*key_marks] == [str(number) for number in range(len(own))]:
+        if own and [*key_offsets] == [str(number) for number in range(len(own))]:
             kept = [fault for fault in faults if fault.rule != "key-not-string" or fault.offset not in offsets]
             self._faults[begin:] = [own[0]._replace(hint=LIST_HINT), *kept]
 
-    def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
-        """The key that begins with `event`: `<<`, or a new string; `key_marks` are the places of the keys before it."""
+    def _build_key(self, event: Any, key_offsets: dict[str, int]) -> Any:
+        """The key that begins with `event`: `<<`, or a new string; `key_offsets` are those of the keys before it."""
         kind = type(event)
         if kind is ScalarEvent:
             self._path[-1] = event.value
@@ -266,8 +268,8 @@ class Builder:
             self._report_key(event, key)  # before what is in it may fail
             if kind not in (ScalarEvent, AliasEvent):
                 self._build_collection(event)
-            key = event.value if kind is ScalarEvent else f"\0{len(key_marks)}"
-        self._check_duplicate(key, event, key_marks)
+            key = event.value if kind is ScalarEvent else f"\0{len(key_offsets)}"
+        self._check_duplicate(key, event, key_offsets)
         return key
 
     def _report_key(self, event: Any, key: Any) -> None:
@@ -279,16 +281,17 @@ class Builder:
             message, hint = DECIMAL_COMMA
         if type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{":
             hint = "a template? render it first, or put it in quotes"
-        self._report("key-not-string", message, event.start_mark, hint, described)
+        self._report("key-not-string", message, at, hint, described)
 
-    def _check_duplicate(self, key: str, event: Any, key_marks: dict[str, Any]) -> None:
+    def _check_duplicate(self, key: str, event: Any, key_offsets: dict[str, int]) -> None:
         """Report a key that the mapping has already."""
-        first = key_marks.setdefault(key, event.start_mark)
-        if first is not event.start_mark:
+        at = event.start_mark.index
+        first = key_offsets.setdefault(key, at)
+        if first != at:
             shown = repr(key[:60])
             message = f"the key {shown} appears twice in one mapping"
             hint = "readers disagree about which one counts: remove one"
-            self._report("duplicate-key", message, event.start_mark, hint, shown, first)
+            self._report("duplicate-key", message, at, hint, shown, first)
 
     def _build_scalar(self, event: Any) -> Any:
         """The value of a scalar: a plain one is null, a boolean, a number, or its text."""
@@ -313,16 +316,16 @@ class Builder:
         """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
         if event.anchor not in self._anchors:
             anchor = f"&{event.anchor}"
-            self._fail("syntax", f"there is no anchor {anchor} before this", event.start_mark, quoted=anchor)
+            self._fail("syntax", f"there is no anchor {anchor} before this", event.start_mark.index, quoted=anchor)
         value, size = self._anchors[event.anchor]
         if not size:
             alias = f"*{event.anchor}"
-            self._report("recursive-alias", f"{alias} refers to itself", event.start_mark, quoted=alias)
+            self._report("recursive-alias", f"{alias} refers to itself", event.start_mark.index, quoted=alias)
             return {}
         self._nodes += size
         if self._nodes > self._limits.nodes:
             message = f"more than {self._limits.nodes:,} values once aliases are expanded"
-            self._fail("too-many-nodes", message, event.start_mark, "use fewer aliases")
+            self._fail("too-many-nodes", message, event.start_mark.index, "use fewer aliases")
         self._last_alias = event
         return value
 
@@ -335,7 +338,7 @@ class Builder:
             value = parse_number(text, MAX_DIGITS)
         except OutOfRangeError as error:
             hint = "write it in quotes, as a string"
-            self._report("number-out-of-range", str(error), event.start_mark, hint, text[:60])
+            self._report("number-out-of-range", str(error), event.start_mark.index, hint, text[:60])
             return 0
         if type(value) is not str or text[0] != ".":
             meaning = meaning_in_1_1(text)
@@ -346,11 +349,11 @@ class Builder:
     def _report_unknown_tag(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
         message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
-        self._report("unknown-tag", message, event.start_mark, "remove the tag", tag)
+        self._report("unknown-tag", message, event.start_mark.index, "remove the tag", tag)
 
-    def _fail_too_deep(self, mark: Any) -> NoReturn:
+    def _fail_too_deep(self, offset: int) -> NoReturn:
         message = f"nested deeper than {self._limits.depth} levels"
-        self._fail("nesting-too-deep", message, mark, TOO_DEEP_HINT)
+        self._fail("nesting-too-deep", message, offset, TOO_DEEP_HINT)
 
     def _add_1_1_note(self, event: Any, meaning: str, value: Any) -> None:
         """Warn that YAML 1.1 reads a scalar as `meaning`, not as `value`."""
@@ -368,25 +371,11 @@ class Builder:
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
 
-    def _report(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "", first: Any = None) -> None:
-        """Report a fault at libyaml's `mark`, None for the beginning.
-
-        `quoted` is the part of the message that is text of the document, and may be secret.
-        """
-        # By index, not by line: libyaml also counts NEL, LS and PS as line breaks, as YAML 1.1 did.
-        offset = min(mark.index, len(self._text)) if mark else 0
-        is_secret, first = self._is_in_secret(), first and first.index
-        self._faults.append(make_fault(rule, message, offset, hint, first, quoted=quoted, is_secret=is_secret))
-
     def _is_in_secret(self) -> bool:
         return is_secret_path(self._json_path())
 
     def _json_path(self) -> JsonPath:
         return tuple(step for step in self._path if step is not MERGE)
-
-    def _fail(self, rule: str, message: str, mark: Any, hint: str = "", quoted: str = "") -> NoReturn:
-        self._report(rule, message, mark, hint, quoted)
-        raise fault_error(self._faults, self._lines)
 
 
 def _merge(container: dict[str, Any], span: Span | None, base: dict[str, Any], base_span: Span) -> None:

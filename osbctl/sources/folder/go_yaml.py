@@ -142,7 +142,7 @@ class _GoBuilder(Builder):
             self._anchors[event.anchor] = (scalar, 1)
         return scalar
 
-    def _build_key(self, event: Any, key_marks: dict[str, Any]) -> Any:
+    def _build_key(self, event: Any, key_offsets: dict[str, int]) -> Any:
         if type(event) is AliasEvent:
             scalar = self._resolve_alias(event)
         elif type(event) is ScalarEvent:
@@ -152,7 +152,7 @@ class _GoBuilder(Builder):
             raise fault_error(self._faults, self._lines)
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
-        self._check_duplicate(key, event, key_marks)
+        self._check_duplicate(key, event, key_offsets)
         return MERGE if type(event) is ScalarEvent and key == "<<" and event.implicit[0] else key
 
     def _report_unknown_tag(self, event: Any) -> None:
