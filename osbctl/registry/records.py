@@ -16,9 +16,7 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.updates import StoredRow
 from osbctl.platforms.verdict import Refusal
-from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
 from osbctl.text import plural
 
 
@@ -213,6 +211,10 @@ class RegisteredBroker:
     @cached_property
     def document(self) -> Document:
         """The stored catalog, parsed. Raises DamagedRowError: another program wrote something else there."""
+        # Imported here, since the names of brokers are completed without it.
+        from osbctl.sources.catalogs import require_services
+        from osbctl.sources.parse import parse_document
+
         name = self.row.name
         advice = "restore the database from a backup; or remove the broker, and add it again"
         try:
