@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from osbctl.errors import OsbctlError
+from osbctl.errors import InternalError, OsbctlError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping
@@ -224,6 +224,16 @@ class DocumentError(OsbctlError):
         place = f"{first.location}: " if first.location else ""
         super().__init__(place + first.message, first.advice)
         self.findings = findings
+
+
+def error_findings(error: OsbctlError, name: str) -> tuple[Finding, ...]:
+    """The error of the source `name` that cannot be opened, read or checked, as findings."""
+    if isinstance(error, DocumentError):
+        return error.findings
+    if isinstance(error, InternalError):
+        place = Location(name, 1, 1)
+        return (Finding("internal-error", Severity.ERROR, error.message, location=place, hint=error.advice),)
+    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
 class FailOn(StrEnum):

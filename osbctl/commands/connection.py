@@ -34,7 +34,6 @@ from osbctl.sources.read_bytes import (
     report_name,
 )
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import validate_document
 
 if TYPE_CHECKING:
     from osbctl.client.catalog_client import CatalogResponse
@@ -310,6 +309,7 @@ class RegisteredBrokerClient(NamedTuple):
         """
         from osbctl.platforms.verdict import judge
         from osbctl.registry.records import BrokerCatalog
+        from osbctl.validation.pipeline import validate_document
 
         version = ApiVersion(broker.api_version)
         options = ValidationOptions(version, frozenset({broker.platform}), errors_only=True, literal=True)

@@ -17,13 +17,12 @@ from osbctl.commands.connection import BrokerConnection, read_source_or_broker, 
 from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
 from osbctl.commands.output import check_output, is_github_log, print_error, print_note, report_style, write_output
 from osbctl.commands.settings import all_rules, chosen_platforms, first_config
-from osbctl.commands.validate import error_findings
 from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each
-from osbctl.findings import DocumentError
+from osbctl.findings import DocumentError, error_findings
 from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
 from osbctl.platforms.golang import normalize_field_names
 from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update

@@ -32,7 +32,6 @@ from osbctl.commands.settings import (
 from osbctl.config import Config, load_config
 from osbctl.errors import (
     ConfigError,
-    InternalError,
     OsbctlError,
     SourceError,
     UsageError,
@@ -40,7 +39,7 @@ from osbctl.errors import (
     run_without_faulty,
 )
 from osbctl.files import read_bounded, write_file
-from osbctl.findings import DocumentError, Finding, Location, Severity, ValidationResult
+from osbctl.findings import DocumentError, Finding, ValidationResult, error_findings
 from osbctl.reports import Format, Report, relative_path, render
 from osbctl.sources.document import Document
 from osbctl.sources.read import read_source
@@ -247,16 +246,6 @@ def _without_findings(result: ValidationResult) -> ValidationResult:
     if result.data is None:
         return result
     return result._replace(findings=(), left_out=result.left_out + len(result.findings))
-
-
-def error_findings(error: OsbctlError, name: str) -> tuple[Finding, ...]:
-    """The error of the source `name` that cannot be opened, read or checked, as findings."""
-    if isinstance(error, DocumentError):
-        return error.findings
-    if isinstance(error, InternalError):
-        place = Location(name, 1, 1)
-        return (Finding("internal-error", Severity.ERROR, error.message, location=place, hint=error.advice),)
-    return (Finding("cannot-open", Severity.ERROR, error.message, hint=error.advice),)
 
 
 def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]:

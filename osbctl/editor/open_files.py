@@ -15,11 +15,10 @@ from pathlib import Path, PurePath
 from pygls.uris import from_fs_path, to_fs_path
 
 from osbctl.commands.settings import ValidationSettings, resolve_config, validation_options
-from osbctl.commands.validate import error_findings
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.files import read_bounded
-from osbctl.findings import DocumentError, Finding, Location, Verdict, each_place
+from osbctl.findings import DocumentError, Finding, Location, Verdict, each_place, error_findings
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import find_only_catalog, parse_catalog
 from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
