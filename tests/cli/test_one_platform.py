@@ -55,7 +55,7 @@ def test_findings_of_every_rule(platform: Platform) -> None:
         result = test_examples.judged(test_examples.examples(RULES[rule])[0], RULES[rule], frozenset({platform}))
         for finding in result.findings:
             seen.add(finding.rule)
-            texts = (finding.rule, finding.message, finding.hint, *finding.platform_messages)
+            texts = (finding.rule, finding.message, finding.advice, *finding.platform_messages)
             with case(rule, finding.rule):
                 assert set(finding.refused_by) <= {platform}
                 assert not words_of_others(platform, "\n".join(texts))
