@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from osbctl.catalog import objects_in_list
 from osbctl.fields import PARTS
@@ -163,23 +163,23 @@ SCHEMA_CHECKS: dict[str, SchemaCheck] = {}
 """The checks that read each parameter schema, by the id of the rule."""
 
 
+_Check = TypeVar("_Check", CatalogCheck, SchemaCheck)
+
+
 def check_catalog(rule: Rule) -> Callable[[CatalogCheck], CatalogCheck]:
     """Register `rule` with the decorated check of the catalog; its docstring is the rule's text."""
-
-    def add(check: CatalogCheck) -> CatalogCheck:
-        rule.register(check.__doc__ or "")
-        CATALOG_CHECKS[rule.id] = check
-        return check
-
-    return add
+    return _registration(rule, CATALOG_CHECKS)
 
 
 def check_schemas(rule: Rule) -> Callable[[SchemaCheck], SchemaCheck]:
     """Register `rule` with the decorated check of a parameter schema; its docstring is the rule's text."""
+    return _registration(rule, SCHEMA_CHECKS)
 
-    def add(check: SchemaCheck) -> SchemaCheck:
+
+def _registration(rule: Rule, checks: dict[str, _Check]) -> Callable[[_Check], _Check]:
+    def add(check: _Check) -> _Check:
         rule.register(check.__doc__ or "")
-        SCHEMA_CHECKS[rule.id] = check
+        checks[rule.id] = check
         return check
 
     return add

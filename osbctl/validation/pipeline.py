@@ -5,9 +5,9 @@ of something that the specification allows is a finding of its own.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
@@ -35,6 +35,8 @@ from osbctl.validation.options import (
     find_comments,
     select_findings,
 )
+
+_Checked = TypeVar("_Checked", CatalogNode, ParameterSchema)
 
 _SCHEMA_DEPTH = 8
 """Length of the path of a parameter schema: services, 0, plans, 0, schemas, service_instance, create, parameters."""
@@ -171,41 +173,50 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, syntax: str = ""
     """
     catalog = CatalogNode(data, options.api_version, options.spoken_version, syntax)
     load_rules()
-    found = [
-        finding
-        for id_, check in CATALOG_CHECKS.items()
-        if _is_rule_enabled(RULES[id_], options)
-        for finding in _of_rule(RULES[id_], check(catalog))
+    return _run_checks(CATALOG_CHECKS, catalog, options) + _check_parameter_schemas(catalog, options)
+
+
+def _run_checks(
+    checks: Mapping[str, Callable[[_Checked], Iterator[Finding]]], checked: _Checked, options: ValidationOptions
+) -> list[Finding]:
+    return [
+        finding._replace(rule=id_, severity=RULES[id_].severity)
+        for id_, check in checks.items()
+        if _is_enabled(RULES[id_], options)
+        for finding in check(checked)
     ]
-    return found + _check_parameter_schemas(catalog, options)
+
+
+def _is_enabled(rule: Rule, options: ValidationOptions) -> bool:
+    """Return whether `rule` is checked with these options."""
+    if options.errors_only and rule.severity is not Severity.ERROR:
+        return False
+    about = rule.only_for or rule.about
+    if about and options.platforms:
+        return about in options.platforms
+    return rule.only_for is None or rule.id in (options.select or ())
 
 
 def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -> list[Finding]:
     """Check once the parameter schemas that are the same to all checks; report each occurrence."""
     from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
 
-    checks = [(RULES[id_], check) for id_, check in SCHEMA_CHECKS.items() if _is_rule_enabled(RULES[id_], options)]
     found: list[Finding] = []
     known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
         for holder_path, holder in parameter_holders(plan.value):
             schema = holder["parameters"]
-            # No rule reads titles and descriptions; but they count for the size of the whole.
-            content = _text_without_titles(schema), max(len(json.dumps(schema)), MAX_BYTES)
+            # No rule reads titles and descriptions, which plans often have of their own; but they count for the size.
+            content = json.dumps(_copy_without_titles(schema)), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
-                node = ParameterSchema(schema)
-                known[content] = [finding for rule, check in checks for finding in _of_rule(rule, check(node))]
+                known[content] = _run_checks(SCHEMA_CHECKS, ParameterSchema(schema), options)
             path = (*plan.path, "schemas", *holder_path, "parameters")
             found += [_prefix_paths(path, finding) for finding in known[content]]
     return found
 
 
-def _text_without_titles(schema: JsonValue) -> str:
-    """The schema as JSON, with empty titles and descriptions: plans often repeat a schema with texts of their own."""
-    return json.dumps(_copy_without_titles(schema))
-
-
 def _copy_without_titles(schema: JsonValue) -> JsonValue:
+    """The schema with empty titles and descriptions."""
     if isinstance(schema, list):
         return [_copy_without_titles(item) for item in schema]
     if not isinstance(schema, dict):
@@ -221,24 +232,10 @@ def _copy_without_titles(schema: JsonValue) -> JsonValue:
     return copy
 
 
-def _of_rule(rule: Rule, findings: Iterable[Finding]) -> Iterator[Finding]:
-    return (finding._replace(rule=rule.id, severity=rule.severity) for finding in findings)
-
-
 def _prefix_paths(parent_path: JsonPath, finding: Finding) -> Finding:
     """The finding with its paths, and those of its fixes, put below `parent_path`."""
     fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
     return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
-
-
-def _is_rule_enabled(rule: Rule, options: ValidationOptions) -> bool:
-    """Return whether `rule` is checked with these options."""
-    if options.errors_only and rule.severity is not Severity.ERROR:
-        return False
-    about = rule.only_for or rule.about
-    if about and options.platforms:
-        return about in options.platforms
-    return rule.only_for is None or rule.id in (options.select or ())
 
 
 def _join_refusals(

@@ -314,7 +314,8 @@ def name_in_object(path: JsonPath) -> str:
 
     Metadata is left out, as its fields stand nowhere else.
     """
-    top = object_path(path[:-1]) if path[:1] == ("services",) and len(path) > 2 else ()
+    is_inside = path[:1] == ("services",) and len(path) > 2
+    top = object_path(path[:-1])[: 4 if len(path) > 4 else 2] if is_inside else ()
     name = ""
     for step in path[len(top) :]:
         if isinstance(step, int):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
 from osbctl.commands.settings import ValidationSettings, validation_options
 from osbctl.config import Config
@@ -185,8 +186,8 @@ def test_a_rule_speaks_of_what_is_wrong_alone(rule: str, data: dict[str, Any], m
 
 
 def findings_of(data: dict[str, Any], rule: str, syntax: str = "json", **options: Any) -> list[Finding]:
-    document = parse_document(json.dumps(data).encode(), "c.json")
-    document = document._replace(syntax="yaml") if syntax == "yaml" else document
+    text = yaml.safe_dump(data) if syntax == "yaml" else json.dumps(data)
+    document = parse_document(text.encode(), f"c.{syntax}")
     found = validate_document(document, ValidationOptions(**options)).findings
     return [finding for finding in found if finding.rule == rule]
 

@@ -301,6 +301,12 @@ _KEYWORDS = ("$ref", "$dynamicRef")
 _MOST_CIRCLES = 20
 
 
+@lru_cache(maxsize=1)
+def _references(schema: ParameterSchema) -> "References":
+    """The references of the schema that the rules look at, one after the other."""
+    return References(schema.value)
+
+
 @check_schemas(Rule("parameters-reference-external", Severity.ERROR, Category.SPEC))
 def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
     """A parameter schema refers to something outside of itself.
@@ -311,7 +317,7 @@ def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: integer}}}
     Source: OSB 2.13, Input Parameters Schema Object: schemas MUST NOT contain external references
     """
-    references = References(schema.value)
+    references = _references(schema)
     for place, keyword in references.all:
         reference = place.value[keyword]
         if references.resolve(place, keyword) is OUTSIDE and reference.partition("#")[0] not in DRAFTS:
@@ -327,7 +333,7 @@ def parameters_reference_missing(schema: ParameterSchema) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items", items: {type: object}}
     Source: JSON Schema, $ref: the reference identifies a schema
     """
-    references = References(schema.value)
+    references = _references(schema)
     for place, keyword in references.all:
         if references.resolve(place, keyword) is MISSING:
             message = Message("{} leads nowhere", Value(place.value[keyword], limit=80))
@@ -345,7 +351,7 @@ def parameters_reference_loop(schema: ParameterSchema) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {child: {$ref: "#"}}}
     Source: JSON Schema, $ref: a schema MUST NOT be run into an infinite loop; Cloud Foundry crashes on one
     """
-    for place in References(schema.value).find_loops():
+    for place in _references(schema).find_loops():
         yield schema.finding("the reference leads back to itself", (*place.path, "$ref"), "let it lead to a schema")
 
 
