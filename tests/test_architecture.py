@@ -222,6 +222,13 @@ def test_the_work_of_a_command_needs_no_terminal() -> None:
     assert terminal_uses([("osbctl.commands.fix", "fix")]), "the search finds nothing"
 
 
+def test_only_what_parses_arguments_imports_typer() -> None:
+    """So that the work of a command, and `osbctl validate FILE`, start without it."""
+    imported = [(file, node) for file, node in nodes(["typer"]) if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = {file for file, node in imported if re.search(r"\btyper\b", ast.unparse(node))}
+    assert found == {"commands/app.py"}
+
+
 OPENED = {
     "write_bytes", "write_text", "touch", "mkdir", "unlink", "rename", "hardlink_to", "symlink_to", "rmdir", "mkdtemp",
     "os.replace", "os.remove", "os.makedirs", "os.fdopen", "os.truncate", "os.ftruncate", "os.O_WRONLY", "os.O_RDWR",

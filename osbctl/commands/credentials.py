@@ -4,12 +4,10 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, NoReturn, TextIO
-
-import typer
+from typing import Annotated, TextIO
 
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import CREDENTIALS, check_output, handle_output_error, print_note, write_output
+from osbctl.commands.output import CREDENTIALS, check_output, handle_output_error, print_note, write_lines, write_output
 from osbctl.commands.passwords import ask_password, read_password_from_stdin
 from osbctl.credentials import (
     FEW_ROUNDS,
@@ -44,7 +42,7 @@ def hash_password(
     ] = None,
     append: Annotated[Path | None, Option("Add the record to FILE, made if missing.", metavar="FILE")] = None,
     force: Annotated[bool, Option("With -o: replace the records in FILE.")] = False,
-) -> None:
+) -> int:
     """Make a credential record: a username and the salted SHA-512 hash of its password.
 
     The password is asked for twice, and never taken from the command line. The record is printed, or written to a file
@@ -76,9 +74,10 @@ def hash_password(
         raise UsageError(error.message, error.advice) from None
     _write_record(record, output, append, password if generate else "")
     if record.password is not None:
-        typer.echo("warning: the record holds the password in clear text: keep it in a credential store only", err=True)
+        _say("warning: the record holds the password in clear text: keep it in a credential store only")
     if not generate:
         _warn_of_few_rounds(record)
+    return 0
 
 
 def _is_discarded(stream: TextIO) -> bool:
@@ -125,12 +124,12 @@ def _write_record(record: CredentialRecord, output: Path | None, append: Path | 
 
     if append:
         count = write_record(append, record, print_generated, append=True)
-        typer.echo(f"{append} holds {plural(count, 'record')}", err=True)
+        _say(f"{append} holds {plural(count, 'record')}")
     elif output:
         write_record(output, record, print_generated)
     else:
         if generated:
-            typer.echo(f"password of {record.identity} (shown only now): {generated}", err=True)
+            _say(f"password of {record.identity} (shown only now): {generated}")
         write_output(format_records(record))
     if (file := append or output) and not RESTRICTS_ACCESS:
         print_note(f"its folder decides who may read {file}: restrict it with icacls")
@@ -138,10 +137,9 @@ def _write_record(record: CredentialRecord, output: Path | None, append: Path | 
 
 def _warn_of_few_rounds(record: CredentialRecord) -> None:
     if record.rounds < FEW_ROUNDS:
-        typer.echo(
+        _say(
             f"warning: the hash of {record.display_name} has {record.rounds} rounds; "
-            f"take {FEW_ROUNDS} or more (OWASP), unless the password is random",
-            err=True,
+            f"take {FEW_ROUNDS} or more (OWASP), unless the password is random"
         )
 
 
@@ -149,7 +147,7 @@ def verify_password(
     file: Annotated[Path, Argument("FILE", "A credentials file: one record, a list, or htpasswd.")],
     identity: Annotated[str, Argument("IDENTITY", "The username.")],
     password_stdin: _PasswordStdin = False,
-) -> None:
+) -> int:
     """Check a password against the records of a username, as the broker does.
 
     Exit codes: 0 if it matches, 1 if it does not or the record has expired, 3 if FILE cannot be read.
@@ -160,18 +158,24 @@ def verify_password(
     """
     records = [record for record in read_credentials(file) if record.identity == identity]
     if not records:
-        _exit_with_failure(f"{file} has no record of {identity!a}")
+        return _fail(f"{file} has no record of {identity!a}")
     password = read_password_from_stdin() if password_stdin else ask_password(f"Password of {identity}: ")
     fitting = [record for record in records if password_matches(record, password)]
     if not fitting:
-        _exit_with_failure(f"the password matches no record of {identity!a} ({len(records)} tried)")
+        return _fail(f"the password matches no record of {identity!a} ({len(records)} tried)")
     best = max(fitting, key=lambda record: record.expires_at)
     if best.has_expired:
-        _exit_with_failure(f"the password matches {best.display_name!a}, which expired at {best.expires}")
-    typer.echo(f"the password matches {best.display_name!a}")
+        return _fail(f"the password matches {best.display_name!a}, which expired at {best.expires}")
+    write_lines([f"the password matches {best.display_name!a}"])
     _warn_of_few_rounds(best)
+    return 0
 
 
-def _exit_with_failure(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)
+def _fail(sentence: str) -> int:
+    _say(sentence)
+    return 1
+
+
+def _say(sentence: str) -> None:
+    """Print a line on standard error, not wrapped: it may hold a password."""
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201
