@@ -80,7 +80,6 @@ def page(
     osbctl page catalog.yaml --since main --findings -o review.html
     osbctl page services/*.yaml --title Shop --accent "#0a7" -o a.html
     """
-
     if internal_images and not embed_images:
         raise UsageError("--internal-images is for fetching images", "add --embed-images")
     named = find_named_catalogs(sources, exclude=exclude)
