@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from validate import catalog
 
 from osbctl.platforms import Platform
-from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, Registration
-from osbctl.registry.store import Registry, utc_timestamp
+from osbctl.registry.records import BrokerCatalog, Refresh, RefreshOutcome, Registration, utc_timestamp
+from osbctl.registry.store import Registry
 
 ROOT = Path(__file__).parent.parent
 

@@ -30,8 +30,7 @@ from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import ProvisionRequest, Purpose, tools_of
 from osbctl.platforms.verdict import Outcome
-from osbctl.requests.commands import Command, build_commands
-from osbctl.requests.parameters import generate_examples
+from osbctl.requests import Command, build_commands, generate_examples
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.read_bytes import is_in_git, path_in_revision

@@ -21,9 +21,10 @@ from osbctl.platforms import Platform, chosen_or_all
 from osbctl.platforms.tools import PARAMETERS_FILE, ProvisionRequest, Purpose
 from osbctl.redaction import redact
 from osbctl.reports.text_report import format_findings
-from osbctl.requests.commands import Command, build_commands
-from osbctl.requests.parameters import (
+from osbctl.requests import (
+    Command,
     Examples,
+    build_commands,
     describe_inputs,
     generate_broker_examples,
     generate_examples,

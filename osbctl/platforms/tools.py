@@ -1,7 +1,7 @@
 """Formats of platform tools: exports of a broker's catalog, and commands that send requests.
 
 The module `tools` of each platform has its own. `osbctl.sources.exports` makes a catalog of the rows of an export, and
-`osbctl.requests.commands` formats the commands.
+`osbctl.requests` formats the commands.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

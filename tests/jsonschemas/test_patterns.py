@@ -9,7 +9,7 @@ from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.value_generator import sample_texts
-from osbctl.requests.parameters import generate_examples, request_errors
+from osbctl.requests import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
 
 

@@ -25,7 +25,7 @@ from osbctl.pages.safe_content import MAX_IMAGE_BYTES, clean_data_url, image_to_
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import ProvisionRequest, Purpose
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind
-from osbctl.requests.commands import build_commands
+from osbctl.requests import build_commands
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source

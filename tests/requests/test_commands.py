@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from osbctl.platforms.tools import ProvisionRequest, Purpose
-from osbctl.requests.commands import Command, build_commands
+from osbctl.requests import Command, build_commands
 
 PARAMETERS = {"size": 3}
 HARD = "it's a (touch pwned); ünï"

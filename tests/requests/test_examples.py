@@ -14,7 +14,7 @@ from osbctl.errors import SourceError
 from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7
 from osbctl.jsonschemas.sentences import error_path, metaschema_errors
 from osbctl.paths import JsonPath, entries, pointer
-from osbctl.requests.parameters import generate_examples, request_errors
+from osbctl.requests import generate_examples, request_errors
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
 

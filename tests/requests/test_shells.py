@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from osbctl.catalog import Catalog
 from osbctl.platforms.tools import ProvisionRequest, Purpose
-from osbctl.requests.commands import Command, UnquotableError, build_commands, quote_argument
+from osbctl.requests import Command, UnquotableError, build_commands, quote_argument
 from osbctl.sources.read import read_source
 from tests.case import case
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus

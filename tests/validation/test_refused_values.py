@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from osbctl.jsonschemas.bounded_validator import find_refused_values
-from osbctl.requests.parameters import generate_examples
+from osbctl.requests import generate_examples
 from osbctl.sources.parse import parse_document
 from osbctl.validation.checks import ParameterSchema
 from osbctl.validation.options import ValidationOptions

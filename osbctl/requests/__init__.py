@@ -1,1 +1,0 @@
-"""Requests of developers: example parameters, their validation, and commands of platform tools."""
