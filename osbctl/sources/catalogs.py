@@ -11,10 +11,11 @@ from typing import Any, Literal, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import ComposedDocument, Document, ParsedText
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
-from osbctl.sources.places import LINE_END
+from osbctl.sources.places import LINE_END, PlaceInText
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.text import closest_word, did_you_mean
 
@@ -24,7 +25,6 @@ _PLAN_FIELDS = frozenset(("free", "schemas", "maintenance_info", "maximum_pollin
 """Fields of a service plan that a service offering does not have."""
 _MAX_NAMED = 10
 """Catalogs of one source that are named, if there are several."""
-_LINE_IN_MESSAGE = re.compile(r"\bat line (\d+)(, column )?(\d+)?$")
 
 
 class _SourceValue(NamedTuple):
@@ -296,22 +296,23 @@ class _StringInFile:
     """
 
     def __init__(self, place: _SourceValue) -> None:
-        self.place, self._lines = place, LINE_END.split(place.value)
+        self.place = place
 
     def move_findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings about the string's text, with locations in the file."""
         return tuple(
-            one._replace(
-                location=one.location and self.move(one.location),
-                sentence=_LINE_IN_MESSAGE.sub(self._move_line, one.message),
-            )
+            one._replace(location=one.location and self.move(one.location), sentence=self._move_sentence(one.sentence))
             for one in findings
         )
 
-    def _move_line(self, found: re.Match[str]) -> str:
-        line, comma, column = found.groups("")
-        there = self.move(Location("", int(line), int(column or 1), self._lines[int(line) - 1]))
-        return f"at line {there.line}{comma}{there.column if comma else ''}"
+    def _move_sentence(self, sentence: Sentence) -> Sentence:
+        if isinstance(sentence, str):
+            return sentence
+        moved = (
+            one._replace(location=self.move(one.location)) if isinstance(one, PlaceInText) else one
+            for one in sentence.values
+        )
+        return Message(sentence.template, *moved)
 
     def move(self, inner: Location) -> Location:
         """The location in the file of a location in the string's text."""

@@ -9,6 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath
 from osbctl.redaction import SECRET, may_be_secret_name
 
@@ -35,6 +36,16 @@ _NEAR = 10_000
 """Characters of a secret, such as a key in PEM, among which its name is looked for."""
 
 
+class PlaceInText(NamedTuple):
+    """A place that a sentence refers to, in the text of its finding."""
+
+    location: Location
+    has_column: bool = True
+
+    def __str__(self) -> str:
+        return f"line {self.location.line}" + (f", column {self.location.column}" if self.has_column else "")
+
+
 class Lines:
     """The lines of a text."""
 
@@ -55,7 +66,7 @@ class Lines:
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0)
 
-    def error(self, rule: str, message: str, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
+    def error(self, rule: str, message: Sentence, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
         """The finding about an error at an offset; without its line, if that is, or may be, of a secret."""
         location = self.at(offset)
         lines = self._text[max(0, offset - _NEAR) : offset].splitlines()[:-1]
@@ -217,10 +228,8 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
     for rule, message, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
         if len(found) == MAX_PROBLEMS - 1:
             message, hint, first = TOO_MANY, "", None
-        if first is not None:
-            place = lines.at(first)
-            message += f"; first at line {place.line}, column {place.column}"
-        found.append(lines.error(rule, message, offset, hint, is_secret=is_secret))
+        sentence = message if first is None else Message("{}; first at {}", message, PlaceInText(lines.at(first)))
+        found.append(lines.error(rule, sentence, offset, hint, is_secret=is_secret))
     return tuple(found)
 
 

@@ -5,7 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from osbctl.findings import Finding
-from osbctl.sources.places import Lines
+from osbctl.messages import Message, Sentence
+from osbctl.sources.places import Lines, PlaceInText
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -41,11 +42,9 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
         return _bad_escape_finding(text, offset, lines)
     if finding := _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines):
         return finding
-    message = f"not valid YAML: {problem}"
-    if context:
-        message += f", {context}"
-    if begun and (began := lines.at(begun.index).line) != lines.at(offset).line:
-        message += f" that began at line {began}"
+    message: Sentence = f"not valid YAML: {problem}" + (f", {context}" if context else "")
+    if begun and (began := lines.at(begun.index)).line != lines.at(offset).line:
+        message = Message("{} that began at {}", message, PlaceInText(began, has_column=False))
     return lines.error("syntax", message, offset, _HINTS.get(problem, ""))
 
 
