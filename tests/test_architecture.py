@@ -365,12 +365,11 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 
 READS_IDS = {
     "commands/params.py": "a request that is no object has another hint than a catalog",
-    "platforms/kubernetes/updates.py": "which of its own refusals come before anything is saved",
     "sources/folder/brokerpak_variables.py": "Go takes some of the faults that the JSON reader reports",
     "sources/parse.py": "a template has another hint than broken YAML",
     "sources/yaml_reader.py": "faults of the keys 0, 1 and so on of one mapping become one",
 }
-"""Modules that compare ids of rules, each with its reason."""
+"""Modules that compare ids of rules, each with its reason; that of a platform may know its own."""
 
 
 def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
@@ -402,7 +401,8 @@ def test_nothing_depends_on_the_id_of_a_rule() -> None:
     """What a rule means, and when it is reported, are fields of its record."""
     ids = set(all_rules())
     files = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}
-    assert {name for name, text in files.items() if reads_id(ast.parse(text), ids)} == set(READS_IDS)
+    found = {name for name, text in files.items() if reads_id(ast.parse(text), ids)}
+    assert {name for name in found if not re.match("platforms/[a-z_]+/", name)} == set(READS_IDS)
 
 
 @pytest.mark.parametrize(
