@@ -68,7 +68,7 @@ def build(
     settings = first_config([folder], config)
     lock: Lock | None = None
     if not is_pak:
-        document, lock = compose_folder(folder, overlays, values, variables, accept)
+        document, lock = compose_folder(folder, overlays, values, accept)
     elif any((overlays, variables, accept)):
         raise UsageError("a brokerpak takes no overlays, values or ids", "its broker's variables come with --env")
     else:
@@ -126,18 +126,18 @@ def parse_variable_pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def compose_folder(
-    folder: str, overlays: Sequence[str], values: Mapping[str, str], pairs: Iterable[str], accepted: Collection[str]
+    folder: str, overlays: Sequence[str], values: Mapping[str, str], accepted: Collection[str]
 ) -> tuple[Document, Lock]:
     """Compose a source folder; its document and lock.
 
-    `pairs` are pairs `NAME=VALUE` of the user, `accepted` names of services and plans whose id may change.
+    `values` are those of `${NAME}`, `accepted` names of services and plans whose id may change.
 
     Raises UsageError if no file uses a given variable, or nothing has an accepted name: both are likely typing errors;
     else as `osbctl.sources.folder.compose`.
     """
     document, lock = compose(folder, overlays=overlays, variables=values, accepted=accepted)
     used = {name for part in document.texts for name in re.findall(r"\$\{(\w+)", part.text)}
-    for name in (pair.partition("=")[0] for pair in pairs):
+    for name in values:
         if name not in used:
             raise UsageError(f"--set {name}: no file of the folder has ${{{name}}}", did_you_mean(name, used))
     for name in accepted:
