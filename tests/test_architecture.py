@@ -244,7 +244,7 @@ WRITERS = {
     "editor/__init__.py": "the language server's answers, on standard output",
     "files.py": "whole files, by rename",
     "registry/database.py": "an empty database that only its owner may read",
-    "registry/location.py": "the folder of the database",
+    "registry/__init__.py": "the folder of the database",
     "sources/folder/scaffold.py": "the folders of a new source folder; its files go through files.py",
 }
 """Modules that may change the file system themselves, each with its reason."""

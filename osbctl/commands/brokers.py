@@ -39,7 +39,7 @@ from osbctl.errors import (
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import DEFAULT_PLATFORM, Platform
 from osbctl.platforms.updates import notes_on_changes
-from osbctl.registry import location
+from osbctl.registry import open_registry
 from osbctl.registry.reconcile import find_registration_refusals, reconcile
 from osbctl.registry.records import (
     ActionKind,
@@ -90,7 +90,7 @@ def add(
     address, url_user = parse_base_url(url)
     if user or url_user:
         check_identity(user or url_user)
-    with location.open_registry(database, create=True) as registry:
+    with open_registry(database, create=True) as registry:
         registration = Registration(name, address, user or url_user, api_version.value, platform)
         registry.check_name_available(name)
         finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=True, address_typed=True)
@@ -113,7 +113,7 @@ def list_brokers(
     osbctl brokers list
     osbctl brokers list --format json | jq -r '.brokers[].name'
     """
-    with location.open_registry(database) as registry:
+    with open_registry(database) as registry:
         found = registry.brokers()
 
     def render(rows: list[BrokerRow]) -> str:
@@ -145,7 +145,7 @@ def show(
     osbctl brokers show data --format json | osbctl validate -
     osbctl brokers show data -f json --version -1 | osbctl diff - catalog.yaml
     """
-    with location.open_registry(database) as registry:
+    with open_registry(database) as registry:
         broker = registry.broker(name, previous=version < 0)
     if format == "json":
         write_json(broker.data)
@@ -179,7 +179,7 @@ def refresh(
     """
     from osbctl.comparison.instances import read_used_plans
 
-    with location.open_registry(database) as registry:
+    with open_registry(database) as registry:
         chosen = resolve_broker_names(registry, names)
         used_plans = None if instances is None else read_used_plans(instances)
         print_note(*unknown_plan_notes(registry, used_plans, instances or ""))
@@ -198,7 +198,7 @@ def remove(name: common.BrokerName, database: common.Database = None) -> int:
     \b
     osbctl brokers remove data
     """
-    with location.open_registry(database) as registry:
+    with open_registry(database) as registry:
         registry.remove(name)
     write_output(f"{escape_line(name)}: removed\n")
     return 0

@@ -110,7 +110,7 @@ def _services(ctx: Any) -> Iterable[Any]:
 
 def complete_brokers(ctx: Any, _: str = "") -> list[str]:
     """Names of the registered brokers."""
-    from osbctl.registry.location import names_in_file
+    from osbctl.registry import names_in_file
 
     return _safe(names_in_file(ctx.params.get("database")))
 

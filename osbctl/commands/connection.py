@@ -152,7 +152,7 @@ class BrokerConnection(NamedTuple):
         if is_address(broker) or (not is_file and ("/" in broker or ":" in broker)):
             self._check_for_brokers(addresses=1)
             return None
-        from osbctl.registry.location import find_registration
+        from osbctl.registry import find_registration
 
         try:
             found = find_registration(broker, self.database)
@@ -253,7 +253,7 @@ def read_source_or_broker(connection: BrokerConnection, source: str, where: Loca
 
     registration = None
     if name:
-        from osbctl.registry.location import find_registration
+        from osbctl.registry import find_registration
 
         registration = find_registration(name, connection.database)
     answer = fetch_catalog(*connection.connect(source, registration))

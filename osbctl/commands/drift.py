@@ -37,7 +37,7 @@ from osbctl.errors import (
 from osbctl.findings import DocumentError
 from osbctl.parallel import run_in_parallel
 from osbctl.platforms import Platform
-from osbctl.registry import location
+from osbctl.registry import open_registry, open_registry_of
 from osbctl.registry.records import UnknownBrokerError, mask_client_secrets
 from osbctl.reports.changes import DRIFT, DiffFormat
 from osbctl.sources.document import ComposedDocument, Document
@@ -76,7 +76,7 @@ class DriftSides(NamedTuple):
             return found, read_source_or_broker(self.connection, broker, self.where)
 
         try:
-            with location.open_registry_of(broker, self.connection.database) as registry:
+            with open_registry_of(broker, self.connection.database) as registry:
                 registered = registry.broker(broker)
                 return read_registered_sides(registry, registered, self.connection.make_client(one_broker=True))
         except UnknownBrokerError:
@@ -178,7 +178,7 @@ def _report_all_brokers(
         raise UsageError(
             f"--all has no format {display.effective_format}", f"choose one of {', '.join(BROKER_FORMATS)}"
         )
-    with location.open_registry(sides.connection.database) as registry:
+    with open_registry(sides.connection.database) as registry:
         total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
         client = sides.connection.make_client(one_broker=total == 1)
