@@ -15,7 +15,10 @@ OsbctlError             3  base class
 
 import errno
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from osbctl.messages import Sentence
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,15 +33,17 @@ _raise_bugs = False
 class OsbctlError(Exception):
     """Base of exceptions that a command reports: what happened (`message`) and what to do (`advice`, may be empty).
 
-    Secrets in the message are redacted, such as the password in an address that was taken for a file.
+    Secrets in the message are redacted, such as the password in an address that was taken for a file. `sentence` is the
+    message with its values, for a finding that quotes it.
     """
 
     exit_code: ClassVar[int] = 3
 
-    def __init__(self, message: str, advice: str = "") -> None:
-        from osbctl.redaction import redact_text  # most runs have no error
+    def __init__(self, sentence: "Sentence", advice: str = "") -> None:
+        from osbctl.messages import text_of  # most runs have no error
 
-        self.message = redact_text(message)
+        self.sentence = sentence
+        self.message = text_of(sentence)
         super().__init__(self.message)
         self.advice = advice
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 from osbctl.errors import InternalError, OsbctlError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
     from osbctl.messages import Message, Sentence
     from osbctl.paths import JsonPath
@@ -90,10 +90,12 @@ class LineNumber(NamedTuple):
 
     location: Location
     source: str
+    with_column: bool = False
 
     def __str__(self) -> str:
-        location = self.location
-        return f"line {location.line}" if location.source == self.source else f"{location.source}:{location.line}"
+        source, line, column, *_ = self.location
+        column_text = f", column {column}" if self.with_column else ""
+        return f"line {line}{column_text}" if source == self.source else f"{source}:{line}{column_text}"
 
 
 class Quote(NamedTuple):
@@ -152,6 +154,25 @@ class Finding(NamedTuple):
 
     def __hash__(self) -> int:
         return hash((self.rule, self.path))  # not of the members, of which there may be thousands
+
+    def moved(self, move: Callable[[Location], Location]) -> Self:
+        """The finding with `move` applied to its location, to those of its members, and to places in its sentences."""
+        from osbctl.messages import SourceName
+
+        def move_place(value: Any) -> Any:
+            if isinstance(value, SourceName):
+                return SourceName(move(Location(value.name, 1, 1)).source)
+            if isinstance(value, LineNumber):
+                own = value.location._replace(source=value.source)
+                return value._replace(location=move(value.location), source=move(own).source)
+            return value
+
+        sentence, hint = (
+            text if isinstance(text, str) else text.with_values(move_place) for text in (self.sentence, self.hint)
+        )
+        members = tuple(member.moved(move) for member in self.members)
+        location = self.location and move(self.location)
+        return self._replace(location=location, sentence=sentence, hint=hint, members=members)
 
     @property
     def message(self) -> str:

@@ -32,6 +32,15 @@ class Value(NamedTuple):
         return str(self)  # no traceback shows more
 
 
+class SourceName(NamedTuple):
+    """The name of a source or of a file of it in a sentence, of which a page leaves out the folder."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return redact_text(self.name)
+
+
 class Message:
     """A sentence: a template as for `str.format`, and its values: `Value`, other messages, numbers, our own words.
 
@@ -48,6 +57,14 @@ class Message:
     def __str__(self) -> str:
         named = {name: _show(value) for name, value in self.named.items()}
         return self.template.format(*map(_show, self.values), **named)
+
+    def with_values(self, change: Callable[[Any], object]) -> "Message":
+        """The message with each of its values, and those of messages in it, replaced by what `change` returns."""
+
+        def replace(value: object) -> object:
+            return value.with_values(change) if isinstance(value, Message) else change(value)
+
+        return Message(self.template, *map(replace, self.values), **{k: replace(v) for k, v in self.named.items()})
 
     def __repr__(self) -> str:
         return f"Message({str(self)!r})"

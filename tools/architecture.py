@@ -34,7 +34,8 @@ LAYERS = {
 BASE = (
     ("paths", "text"),
     ("redaction",),
-    ("catalog", "errors", "messages"),
+    ("messages",),
+    ("catalog", "errors"),
     ("files",),
     ("config", "credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -259,17 +258,11 @@ def _build_part(catalog: PageCatalog, content: Content) -> Part:
 
 
 def _strip_folder(finding: Finding, name: str) -> Finding:
-    """The finding without the folder of its source, since others read the page.
-
-    In its sentences, only the path of the source is shortened: a value that is quoted may have the folder's name.
-    """
-    location, (folder, _, file) = finding.location, name.rpartition("/")
-    if location is None or not folder or "://" in name:
+    """The finding without the folder of its source, since others read the page."""
+    folder = name[: name.rfind("/") + 1]
+    if "://" in name:
         return finding
-    location = location._replace(source=location.source.removeprefix(f"{folder}/"))
-    path = re.compile(rf"(?<![^\s(]){re.escape(name)}(?![\w-]|\.\w)")
-    message, hint = (path.sub(lambda _: file, text) for text in (finding.message, finding.advice))
-    return finding._replace(location=location, sentence=message, hint=hint)
+    return finding.moved(lambda place: place._replace(source=place.source.removeprefix(folder)))
 
 
 def add_requests(parts: Sequence[Part]) -> list[Part]:

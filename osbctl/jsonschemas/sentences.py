@@ -158,7 +158,7 @@ def describe_violation(keyword: str, expected: Any, instance: Any, path: JsonPat
         template = "must not be empty"
     form = {"type": _name_types, "enum": _list_choices}.get(keyword, _short_json)
     return Message(
-        f"{{name}} {template}",
+        "{name} " + template,
         name=name,
         keyword=keyword,
         value=Value(expected, form=form) if "{value}" in template else "",  # that of others may be no JSON

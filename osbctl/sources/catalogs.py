@@ -11,11 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
-from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
 from osbctl.sources.document import ComposedDocument, Document, ParsedText
 from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
-from osbctl.sources.places import LINE_END, PlaceInText
+from osbctl.sources.places import LINE_END
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.text import closest_word, did_you_mean
 
@@ -300,19 +299,7 @@ class _StringInFile:
 
     def move_findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """The findings about the string's text, with locations in the file."""
-        return tuple(
-            one._replace(location=one.location and self.move(one.location), sentence=self._move_sentence(one.sentence))
-            for one in findings
-        )
-
-    def _move_sentence(self, sentence: Sentence) -> Sentence:
-        if isinstance(sentence, str):
-            return sentence
-        moved = (
-            one._replace(location=self.move(one.location)) if isinstance(one, PlaceInText) else one
-            for one in sentence.values
-        )
-        return Message(sentence.template, *moved)
+        return tuple(finding.moved(self.move) for finding in findings)
 
     def move(self, inner: Location) -> Location:
         """The location in the file of a location in the string's text."""

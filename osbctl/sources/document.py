@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from osbctl.catalog import Catalog
 from osbctl.findings import Finding, Location, Severity
+from osbctl.messages import Sentence
 from osbctl.paths import JsonPath, get_at
 from osbctl.sources.places import Lines, Span, TextFault, check_faults
 
@@ -60,7 +61,7 @@ class Document:
         """
         return ()
 
-    def error(self, rule: str, message: str, path: JsonPath = (), hint: str = "") -> Finding:
+    def error(self, rule: str, message: Sentence, path: JsonPath = (), hint: Sentence = "") -> Finding:
         """The finding about an error in the value at `path`."""
         return Finding(rule, Severity.ERROR, message, path, self.locate([path])[path], hint=hint)
 

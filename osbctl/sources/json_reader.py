@@ -160,7 +160,8 @@ class _Walk(FaultRecorder):
             begins_value = self._text[offset] in '"{[-0123456789tfn'
             hint = "is a comma missing?" if begins_value else _wrong_value_hint(self._text, offset)
             found = _quote_text_at(self._text, offset)
-            self._fail("syntax", f"a comma or {closing!r} is expected, not {found}", offset, hint, found)
+            bracket = repr(closing).replace("}", "}}")  # the message is a template
+            self._fail("syntax", f"a comma or {bracket} is expected, not {{}}", offset, hint, found)
         following = self._skip_space(offset + 1)
         if self._text[following : following + 1] in ("}", "]"):
             self._fail("syntax", "a comma before the closing bracket", offset, "JSON has none: remove the comma")
@@ -173,11 +174,11 @@ class _Walk(FaultRecorder):
             self._fail("syntax", message, offset, hint)
         if self._text[offset : offset + 1] != '"':
             found, hint = _quote_text_at(self._text, offset), _wrong_value_hint(self._text, offset)
-            self._fail("syntax", f"a key in double quotes is expected, not {found}", offset, hint, found)
+            self._fail("syntax", "a key in double quotes is expected, not {}", offset, hint, found)
         key, end = self._walk_string(offset)
         if key in keys:
             shown = _short_repr(key)
-            message = f"the key {shown} appears twice in one object"
+            message = "the key {} appears twice in one object"
             hint = "readers disagree about which one counts: remove one"
             self._report("duplicate-key", message, offset, hint, shown, keys[key])
         keys.setdefault(key, offset)
@@ -187,7 +188,7 @@ class _Walk(FaultRecorder):
         colon = self._skip_space(end)
         if self._text[colon : colon + 1] != ":":
             shown, hint = _short_repr(key), "" if colon < len(self._text) else _CUT_SHORT
-            self._fail("syntax", f"a colon is expected after the key {shown}", colon, hint, shown)
+            self._fail("syntax", "a colon is expected after the key {}", colon, hint, shown)
         return self._skip_space(colon + 1)
 
     def _walk_scalar(self, offset: int) -> int:
@@ -206,20 +207,20 @@ class _Walk(FaultRecorder):
         match = _NUMBER.match(self._text, offset)
         if not match:
             found, hint = _quote_text_at(self._text, offset), _wrong_value_hint(self._text, offset)
-            self._fail("syntax", f"a value is expected, not {found}", offset, hint, found)
+            self._fail("syntax", "a value is expected, not {}", offset, hint, found)
         whole, fraction, exponent = match.groups()
         following = self._text[match.end() : match.end() + 1]
         if following.isalnum() or following in (".", "_"):
             hint = "no leading zeros, no hexadecimal, a digit after the point and in the exponent"
             found = _quote_text_at(self._text, offset)
-            self._fail("syntax", f"this is not a JSON number: {found}", offset, hint, found)
+            self._fail("syntax", "this is not a JSON number: {}", offset, hint, found)
         if fraction is None and exponent is None:
             if len(whole) > MAX_DIGITS:
                 message = f"an integer of {len(whole)} digits; at most {MAX_DIGITS} are read"
                 self._report("number-out-of-range", message, offset, "write it as a string")
         elif abs(float(match[0])) == float("inf"):
             shown = _short_repr(match[0])
-            message = f"{shown} is larger than any number that readers keep"
+            message = "{} is larger than any number that readers keep"
             self._report("number-out-of-range", message, offset, "write it as a string", shown)
         return match.end()
 

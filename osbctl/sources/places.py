@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
-from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
 from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath
 from osbctl.redaction import SECRET, may_be_secret_name
@@ -36,16 +36,6 @@ _NEAR = 10_000
 """Characters of a secret, such as a key in PEM, among which its name is looked for."""
 
 
-class PlaceInText(NamedTuple):
-    """A place that a sentence refers to, in the text of its finding."""
-
-    location: Location
-    has_column: bool = True
-
-    def __str__(self) -> str:
-        return f"line {self.location.line}" + (f", column {self.location.column}" if self.has_column else "")
-
-
 class Lines:
     """The lines of a text."""
 
@@ -65,6 +55,10 @@ class Lines:
         excerpt, column = self._excerpts[start], offset - start + 1
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0)
+
+    def place(self, offset: int, *, with_column: bool = True) -> LineNumber:
+        """The line of an offset as a sentence of the same text names it."""
+        return LineNumber(self.at(offset), self._name, with_column)
 
     def error(self, rule: str, message: Sentence, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
         """The finding about an error at an offset; without its line, if that is, or may be, of a secret."""
@@ -210,7 +204,7 @@ class TextFault(NamedTuple):
     """
 
     rule: str
-    message: str
+    sentence: Sentence
     offset: int
     hint: str = ""
     first: int | None = None
@@ -225,10 +219,11 @@ def fault_error(faults: Iterable[TextFault], lines: Lines) -> DocumentError:
 def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, ...]:
     """The findings about `faults`, at most `MAX_PROBLEMS`; the last says that more are omitted."""
     found: list[Finding] = []
-    for rule, message, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
+    for rule, sentence, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
         if len(found) == MAX_PROBLEMS - 1:
-            message, hint, first = TOO_MANY, "", None
-        sentence = message if first is None else Message("{}; first at {}", message, PlaceInText(lines.at(first)))
+            sentence, hint, first = TOO_MANY, "", None
+        if first is not None:
+            sentence = Message("{}; first at {}", sentence, lines.place(first))
         found.append(lines.error(rule, sentence, offset, hint, is_secret=is_secret))
     return tuple(found)
 
@@ -277,10 +272,10 @@ class FaultRecorder:
     def _report(
         self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
     ) -> None:
-        """Note a fault; `quoted` is the part of the message that is text of the document: a secret is left out."""
+        """Note a fault; `quoted` is text of the document, which stands at the `{}` of the message, unless secret."""
         offset, is_secret = min(offset, len(self._text)), self._is_in_secret()
-        shown = message.replace(quoted, SECRET) if quoted and is_secret else message
-        self._faults.append(TextFault(rule, shown, offset, hint, first, is_secret))
+        sentence = Message(message, SECRET if is_secret else quoted) if quoted else message
+        self._faults.append(TextFault(rule, sentence, offset, hint, first, is_secret))
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
         """Raise a DocumentError about a fault that ends the reading, with those that were noted before."""

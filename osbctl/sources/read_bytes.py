@@ -12,6 +12,7 @@ from typing import NamedTuple
 from osbctl.errors import SourceError, UsageError
 from osbctl.files import read_bounded
 from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.messages import Message, SourceName
 from osbctl.text import closest_word
 
 MAX_BYTES = 50_000_000
@@ -75,7 +76,7 @@ def read_bytes(source: str, *, limits: Limits = DEFAULT_LIMITS, stdin_filename: 
         return _read_from_git(source, limits), name
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"{source}: cannot be opened: {reason}") from error
+        raise SourceError(Message("{}: cannot be opened: {}", SourceName(source), reason)) from error
 
 
 def check_stdin_used_once(sources: Sequence[str]) -> None:
@@ -121,16 +122,18 @@ def _read_from_git(source: str, limits: Limits) -> bytes:
 
 def _no_file_error(source: str) -> SourceError:
     if os.path.islink(source):  # noqa: PTH114
-        return SourceError(f"{source}: the link leads nowhere, to {os.readlink(source)}")  # noqa: PTH115
+        target = os.readlink(source)  # noqa: PTH115
+        return SourceError(Message("{}: the link leads nowhere, to {}", SourceName(source), target))
     folder, name = os.path.split(source)
+    missing = Message("{}: there is no such file", SourceName(source))
     try:
         names = os.listdir(folder or os.curdir)  # noqa: PTH208
     except OSError:
-        return SourceError(f"{source}: there is no such file", f"there is no folder {folder} either")
+        return SourceError(missing, f"there is no folder {folder} either")
     stem = os.path.splitext(name)[0]  # noqa: PTH122
     close = next((other for other in names if os.path.splitext(other)[0] == stem), "") or closest_word(name, names)  # noqa: PTH122
     advice = f"did you mean {os.path.join(folder, close)}?" if close else ""  # noqa: PTH118
-    return SourceError(f"{source}: there is no such file", advice)
+    return SourceError(missing, advice)
 
 
 def _no_blob_error(revision: str, path: str) -> SourceError:

@@ -276,7 +276,7 @@ class Builder(FaultRecorder):
         """Report a key that is not a string."""
         at = event.start_mark.index
         described, hint = _describe_scalar(key, event), "write it in quotes"
-        message = f"a key must be a string, not {described}"
+        message = "a key must be a string, not {}"
         if is_decimal_comma(self._text, at):
             message, hint = DECIMAL_COMMA
         if type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{":
@@ -289,7 +289,7 @@ class Builder(FaultRecorder):
         first = key_offsets.setdefault(key, at)
         if first != at:
             shown = repr(key[:60])
-            message = f"the key {shown} appears twice in one mapping"
+            message = "the key {} appears twice in one mapping"
             hint = "readers disagree about which one counts: remove one"
             self._report("duplicate-key", message, at, hint, shown, first)
 
@@ -316,11 +316,11 @@ class Builder(FaultRecorder):
         """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
         if event.anchor not in self._anchors:
             anchor = f"&{event.anchor}"
-            self._fail("syntax", f"there is no anchor {anchor} before this", event.start_mark.index, quoted=anchor)
+            self._fail("syntax", "there is no anchor {} before this", event.start_mark.index, quoted=anchor)
         value, size = self._anchors[event.anchor]
         if not size:
             alias = f"*{event.anchor}"
-            self._report("recursive-alias", f"{alias} refers to itself", event.start_mark.index, quoted=alias)
+            self._report("recursive-alias", "{} refers to itself", event.start_mark.index, quoted=alias)
             return {}
         self._nodes += size
         if self._nodes > self._limits.nodes:
@@ -348,7 +348,7 @@ class Builder(FaultRecorder):
 
     def _report_unknown_tag(self, event: Any) -> None:
         tag = event.tag.replace("tag:yaml.org,2002:", "!!")[:60]
-        message = f"the tag {tag} does not fit here: a catalog is JSON, which has no tags"
+        message = "the tag {} does not fit here: a catalog is JSON, which has no tags"
         self._report("unknown-tag", message, event.start_mark.index, "remove the tag", tag)
 
     def _fail_too_deep(self, offset: int) -> NoReturn:

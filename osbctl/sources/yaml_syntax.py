@@ -6,7 +6,7 @@ from typing import Any
 
 from osbctl.findings import Finding
 from osbctl.messages import Message, Sentence
-from osbctl.sources.places import Lines, PlaceInText
+from osbctl.sources.places import Lines
 
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -42,10 +42,10 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
         return _bad_escape_finding(text, offset, lines)
     if finding := _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines):
         return finding
-    message: Sentence = f"not valid YAML: {problem}" + (f", {context}" if context else "")
-    if begun and (began := lines.at(begun.index)).line != lines.at(offset).line:
-        message = Message("{} that began at {}", message, PlaceInText(began, has_column=False))
-    return lines.error("syntax", message, offset, _HINTS.get(problem, ""))
+    sentence: Sentence = f"not valid YAML: {problem}" + (f", {context}" if context else "")
+    if begun and lines.at(begun.index).line != lines.at(offset).line:
+        sentence = Message("{} that began at {}", sentence, lines.place(begun.index, with_column=False))
+    return lines.error("syntax", sentence, offset, _HINTS.get(problem, ""))
 
 
 def _find_earlier_mistake(error: Any, text: str, lines: Lines) -> Finding | None:

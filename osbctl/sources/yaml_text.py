@@ -75,8 +75,8 @@ class PlaceholderLoader(yaml.CSafeLoader):
         return event
 
 
-class OutOfRangeError(ValueError):  # reads as what it says of the scalar
-    """A number that JSON cannot hold."""
+class OutOfRangeError(ValueError):
+    """A number that JSON cannot hold; its text has `{}` in place of the number."""
 
 
 def parse_number(text: str, max_digits: int) -> int | float | str:
@@ -89,10 +89,10 @@ def parse_number(text: str, max_digits: int) -> int | float | str:
             raise OutOfRangeError(f"an integer of {len(text)} digits; at most {max_digits} are read")
         return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
     if match["float"] is None:
-        raise OutOfRangeError(f"{text} is not a number that JSON can hold")
+        raise OutOfRangeError("{} is not a number that JSON can hold")
     value = float(text)
     if value - value != 0:
-        raise OutOfRangeError(f"{text[:60]} is larger than any number that readers keep")
+        raise OutOfRangeError("{} is larger than any number that readers keep")
     return value
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError
+from osbctl.messages import Message, SourceName
 from osbctl.paths import JsonPath, entries, get_at
 from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import brokerpak_checks as checks
@@ -410,14 +411,14 @@ class _BrokerpakCatalog:
         try:
             content = self._tree.read_content(file)
         except SourceError as error:
-            message = f"unable to encode service image: {error.message}"
+            message = Message("unable to encode service image: {}", error.sentence)
             self.refusals.build(definition, field, message, "the picture belongs into the brokerpak")
             content = None
         if content is None:
             return address
         kind = next((kind for start, kind in _PICTURES.items() if content.startswith(start)), "")
         if not kind:
-            message = f"field must be a URL: image_url; {file} is neither a JPEG nor a PNG"
+            message = Message("field must be a URL: image_url; {} is neither a JPEG nor a PNG", SourceName(str(file)))
             self.refusals.build(definition, field, message, "convert it to PNG")
         return f"data:image/{kind};base64,{b64encode(content).decode()}"
 
@@ -425,8 +426,9 @@ class _BrokerpakCatalog:
         envrc = self._tree.folder / ".envrc"
         listed, tile = plan_variables(self._name(definition))
         message = f"service {self._name(definition)!r} has no plans defined"
-        hint = f"write plans, or set {listed} or {tile}"
-        hint += f"; --env {envrc} reads it from that file" if envrc.is_file() else ""
+        hint = Message("write plans, or set {} or {}", listed, tile)
+        if envrc.is_file():
+            hint = Message("{}; --env {} reads it from that file", hint, SourceName(str(envrc)))
         self.refusals.start(definition, ("plans",), message, hint, ("services", service_index, "plans"))
 
     def _is_offered(self, service: dict[str, Any]) -> bool:

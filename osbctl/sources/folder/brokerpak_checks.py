@@ -12,6 +12,7 @@ from typing import Any
 
 from osbctl.catalog import objects_in_list
 from osbctl.findings import Finding, Severity
+from osbctl.messages import Message, Sentence
 from osbctl.paths import JsonPath, get_at
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_requests import mismatch_with_input
@@ -53,17 +54,19 @@ _MISSING = "missing field(s): {}"
 class Refusals(list[Finding]):
     """The findings about what cloud-service-broker refuses, and what it does not read."""
 
-    def build(self, document: Document, path: JsonPath, message: str, hint: str = "") -> None:
+    def build(self, document: Document, path: JsonPath, message: Sentence, hint: str = "") -> None:
         """Report a value with which `pak build` fails, in its words."""
-        self.add(document, path, f"`pak build` fails: {message}", hint)
+        self.add(document, path, Message("`pak build` fails: {}", message), hint)
 
     def start(
-        self, document: Document, path: JsonPath, message: str, hint: str = "", catalog_path: JsonPath = ()
+        self, document: Document, path: JsonPath, message: str, hint: Sentence = "", catalog_path: JsonPath = ()
     ) -> None:
         """Report a value with which the broker does not start, in its words."""
         self.add(document, path, f"cloud-service-broker does not start: {message}", hint, catalog_path)
 
-    def add(self, document: Document, path: JsonPath, message: str, hint: str, catalog_path: JsonPath = ()) -> None:
+    def add(
+        self, document: Document, path: JsonPath, message: Sentence, hint: Sentence, catalog_path: JsonPath = ()
+    ) -> None:
         """Report an error in the value at `path` of a file, which is at `catalog_path` of the catalog."""
         self.append(document.error("brokerpak-refused", message, path, hint)._replace(path=catalog_path))
 

@@ -12,6 +12,7 @@ from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.jsonschemas.walk import subschemas
+from osbctl.messages import Message, SourceName
 from osbctl.paths import JsonPath, resolve_pointer, value_at
 from osbctl.redaction import redact_text
 from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText
@@ -169,7 +170,8 @@ class SourceTree:
             self.problems.add("folder-escape", message, hint="keep it inside")
             return None
         if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
-            raise SourceError(f"{file.as_posix()}: this is not a regular file", "a source folder is made of files")
+            fault = Message("{}: this is not a regular file", SourceName(file.as_posix()))
+            raise SourceError(fault, "a source folder is made of files")
         return resolved
 
     def _read_bytes(self, file: Path, resolved: Path) -> bytes:
@@ -178,7 +180,8 @@ class SourceTree:
         try:
             return read_bytes(str(file), limits=self._limits)[0]
         except IsADirectoryError as error:
-            raise SourceError(f"{file.as_posix()}: cannot be opened: {error.strerror}") from error
+            message = Message("{}: cannot be opened: {}", SourceName(file.as_posix()), error.strerror)
+            raise SourceError(message) from error
 
 
 def escape_dollars(value: Any) -> Any:

@@ -399,8 +399,8 @@ def told(folder: Path, sound: list[str]) -> Iterator[str]:
         place = f"{there.source.removeprefix(f'{folder}/')}:{there.line}:{there.column}" if there else "nowhere"
         assert not there or (there.excerpt == "") == (".envrc" in place)  # any of a variable may be secret
         yield f"{place}{pointer(one.path)}: {one.severity}: {one.message.replace(str(folder), 'pak')} [{one.rule}]"
-        if one.hint:
-            yield f"    hint: {one.hint.replace(str(folder), 'pak')}"
+        if one.advice:
+            yield f"    hint: {one.advice.replace(str(folder), 'pak')}"
     changed = [f"- {one}" for one in sound if one not in lines] + [f"+ {one}" for one in lines if one not in sound]
     yield from changed if len(changed) < 150 else [f"± {len(changed)}"]
 
@@ -446,7 +446,7 @@ def test_a_service_without_plans_is_told_once(tmp_path: Path) -> None:
     found = findings(brokerpak(tmp_path / "pak", envrc="GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=1"))
     assert not any("plans must not be empty" in one for one in found)
     (tmp_path / "pak/.envrc").unlink()
-    (hint,) = (one.hint for one in read(tmp_path / "pak", "").notes if "no plans defined" in one.message)
+    (hint,) = (one.advice for one in read(tmp_path / "pak", "").notes if "no plans defined" in one.message)
     assert hint == "write plans, or set GSB_SERVICE_ACME_CACHE_PLANS or ACME_CACHE_CUSTOM_PLANS"
 
 
