@@ -38,6 +38,7 @@ def nested(levels: int) -> Any:
     return schema
 
 
+@pytest.mark.fuzz
 def test_bounds_beyond_any_float() -> None:
     bounds = (10**308 * 2, -(10**308) * 2, 10**400, -(10**4000))
     keywords = (
@@ -51,7 +52,8 @@ def test_bounds_beyond_any_float() -> None:
         "const",
     )
     plain = {"$schema": DRAFT_7, "properties": {"n": {"type": "number", "maximum": 1.5}}}
-    for bound, keyword, kind in itertools.product(bounds, keywords, ("integer", "number", "string", "array")):
+    cases = itertools.product(bounds, keywords, ("integer", "number", "string", "array"))
+    for bound, keyword, kind in itertools.islice(cases, 0, None, 1 if EVERY_CASE else 3):
         old, new = (
             {"$schema": DRAFT_7, "properties": {"n": {"type": kind, keyword: value}}} for value in (bound, bound + 1)
         )

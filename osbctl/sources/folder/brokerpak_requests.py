@@ -19,6 +19,10 @@ from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, 
 UNKNOWN = object()
 """A value that the broker computes."""
 
+BOOLEANS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True)
+BOOLEANS |= dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
+"""The texts that Go reads as a boolean (strconv.ParseBool)."""
+
 ALWAYS_ALLOWED = "vacant"
 _REQUEST = ("plan_id", "service_id", "instance_id", "context", "x_broker_api_originating_identity")
 _CREATE_CONSTANTS = {f"request.{name}" for name in (*_REQUEST, "default_labels")}
@@ -221,21 +225,8 @@ def _cast(text: str, kind: str) -> Any:
             value = json.loads(text)
             if isinstance(value, dict if kind == "object" else list):
                 return value
-        elif kind == "boolean" and text in (
-            "1",
-            "t",
-            "T",
-            "TRUE",
-            "true",
-            "True",
-            "0",
-            "f",
-            "F",
-            "FALSE",
-            "false",
-            "False",
-        ):
-            return text[0] in "1tT"
+        elif kind == "boolean" and text in BOOLEANS:
+            return BOOLEANS[text]
         elif kind == "number" and _NUMBER.fullmatch(text):
             return float(text or "0")
         elif kind == "integer" and _NUMBER.fullmatch(text):

@@ -11,6 +11,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JSON_TYPES, JsonPath, get_at
 from osbctl.sources.document import Document, ParsedText
+from osbctl.sources.folder.brokerpak_requests import BOOLEANS
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
 from osbctl.sources.json_reader import parse
@@ -20,9 +21,6 @@ from osbctl.sources.variables import ENVIRONMENT, Variable, Variables
 
 _ALWAYS = ("id", "name", "description", "service_properties")
 _NO_SCHEMA: dict[str, Any] = {"parameters": None}
-
-
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
 
 
 class BrokerSettings:
@@ -56,7 +54,7 @@ class BrokerSettings:
     def is_on(self, name: str, default: bool = False) -> bool:
         """Return whether a toggle is on."""
         variable = self.get(name)
-        return variable.value in _TRUE if variable else default
+        return BOOLEANS.get(variable.value, False) if variable else default
 
     def read_object(self, name: str) -> dict[str, Any] | None:
         """The JSON object in a variable, {} if it is not set or null; None if it holds something else."""

@@ -191,6 +191,7 @@ TEMPLATES = """\
     empty:
     outputs: 'output status {} output port {}'
     wrong: 'variable {'
+    zoned: 'variable zones {}'
 bind:
   template: 'output none {}'
   template_ref: /bind.tf
@@ -315,6 +316,7 @@ SLIPS = {
     "no name of a service": ("redis", "name: acme-cache\n", ""),
     "another version": ("redis", "version: 1\nname: acme-cache", "name: acme-cache\nversion: 2"),
     "inputs for plans": ("redis", "version: 1", "version: 1\nprovision: {plan_inputs: [{field_name: zone, details: Z.}, {field_name: node, details: N., required: true}]}\nbind: {plan_inputs: [{field_name: guid, details: G., required: true}, {field_name: role, details: R., required: true}]}"),
+    "an input for plans without a name": ("redis", "version: 1", "version: 1\nbind: {plan_inputs: [{details: X.}]}"),
     "a computed input": ("database", "{cores: 1}\nprovision:\n", "{cores: 1, by: x, bi: 1}\nprovision:\n  template: 'variable by {} variable bi {}'\n  computed_inputs: [{name: by, type: boolean, default: true}]\n"),
     "a long name": ("database", "acme-database.v1", "a" * 241),
     "a name that is too long": ("database", "acme-database.v1", "a" * 242),

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from osbctl.catalog import Catalog
 from osbctl.sources.folder.brokerpak_requests import (
     UNKNOWN,
     RequestRules,
+    add_judged_schemas,
     mismatch_with_input,
     parameter_schema,
     request_constants,
@@ -25,7 +27,7 @@ A = {"field_name": "a", "details": "D.", "prohibit_update": True, "tf_attribute"
     ({"default": "${a}"}, {"description": f'{GENERATED} "${{a}}"'}),
     ({"default": False}, {"default": False}),
     ({"default": "x", "constraints": {"enum": [3, 1], "default": "y", "title": "T"}}, {"enum": [3, 1], "default": "x", "title": "T"}),
-    ({"enum": {"": "x", "b": True, "c": 10, "d": 9.0, "e": 1e21, "f": False}, "constraints": {"enum": [1]}}, {"enum": [10, 1e21, 9.0, False, True, "x"]}),
+    ({"enum": {"": "x", "b": True, "c": 10, "d": 9.0, "e": 1e21, "f": False, "g": "G", "h": "Y", "i": "9!"}, "constraints": {"enum": [1]}}, {"enum": [10, 1e21, 9.0, "9!", "G", "Y", False, True, "x"]}),
     ({"nullable": True, "enum": {"a": "a", "b": "<o", "c": "<m"}}, {"enum": ["<m", None, "<o", "a"]}),
     ({"nullable": True, "type": "string"}, {"type": ["string", "null"]}),
     ({"nullable": True, "constraints": {"enum": [1]}}, {"enum": [1]}),
@@ -145,13 +147,14 @@ def test_what_is_computed_from_what() -> None:
     computed = (
         {"name": "p", "default": 3}, {"name": "q", "default": 3}, {"name": "p", "default": 4, "overwrite": True},
         {"default": 5}, {"name": "r", "default": "${p}${lower(q)}${str.truncate(1, q)}"}, {"name": "s", "default": "${"}, {"name": "t"},
+        {"name": "i", "default": 7, "overwrite": True},
     )  # fmt: skip
     rules = RequestRules(
         inputs, defaults={"a": 2, "b": 2, "c": 2, "q": 2}, overrides={"c": 4, "g": 4}, properties={"g": 5, "h": 5},
         further_values={"h": 6, "i": 6}, computed=computed, constants=frozenset({"none.y", "some.*"}),
     )  # fmt: skip
     found, faults = rules.merge({"b": 3, "c": 3}, whole=True)
-    assert found == {"a": 2, "b": 3, "c": 4, "d": 1, "q": 2, "g": 5, "h": 6, "i": 6, "p": 4, "": 5}
+    assert found == {"a": 2, "b": 3, "c": 4, "d": 1, "q": 2, "g": 5, "h": 6, "i": 7, "p": 4, "": 5}
     assert faults == [
         ("e", "couldn't compute the value for 'e': unknown variable accessed: none.x"),
         ("r", "couldn't compute the value for 'r': unknown function called: lower"),
@@ -159,7 +162,7 @@ def test_what_is_computed_from_what() -> None:
     ]
     found, faults = rules.merge({"b": 3}, whole=False)
     assert found == {
-        **dict.fromkeys("adeqrs", UNKNOWN), "b": 3, "c": 4, "g": 5, "h": 6, "i": 6, "p": 4, "": UNKNOWN,
+        **dict.fromkeys("adeqrs", UNKNOWN), "b": 3, "c": 4, "g": 5, "h": 6, "i": 7, "p": 4, "": UNKNOWN,
     }  # fmt: skip
     assert faults == []
     for default, known in (("${some.thing}", True), ("${some}", False), ("${b}", True), ("${f}", False)):
@@ -170,6 +173,57 @@ def test_what_is_computed_from_what() -> None:
                 inputs={"f": {}}, computed=({"name": "f", "default": "${f}", "overwrite": True},)
             )
             assert overwriting.merge({}, whole=False) == (overwriting.merge({}, whole=False)[0], [])
+
+
+def test_the_texts_of_booleans() -> None:
+    for text in ("1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False", "tRUE", "yes"):
+        with case(text):
+            found, faults = RequestRules({"x": {"type": "boolean", "default": text}}).merge({}, whole=True)
+            assert found == ({} if text in ("tRUE", "yes") else {"x": text in "1 t T TRUE true True"})
+            assert bool(faults) is not bool(found)
+
+
+def test_the_schemas_by_which_a_broker_judges() -> None:
+    """Without rules they come from schemas with `prohibitUpdate`, which cloud-service-broker alone publishes."""
+
+    def catalog(*schemas: Any) -> Catalog:
+        ways = [
+            {
+                "service_instance": {"create": {"parameters": one}},
+                "service_binding": {"create": {"parameters": {"type": "object"}}},
+            }
+            for one in schemas
+        ]
+        return Catalog.of(
+            {"services": [{"name": "s", "plans": [{"name": "none"}, *({"name": "p", "schemas": way} for way in ways)]}]}
+        )
+
+    def judged(create: Any, update: Any, bind: Any) -> Any:
+        ways = {"create": {"parameters": create}, "update": {"parameters": update}}
+        return {"service_instance": ways, "service_binding": {"create": {"parameters": bind}}}
+
+    theirs = {"properties": {"a": {"prohibitUpdate": True}, "b": {"prohibitUpdate": 1}, "c": True}, "required": ["a"]}
+    others = catalog({"properties": []}, {"properties": {"b": {"prohibitUpdate": 1}, "c": True}})
+    assert add_judged_schemas(others, {}) is others
+    closed = {"additionalProperties": False}
+    known = catalog({"properties": []}, theirs)
+    empty, bind = {**closed, "properties": {}}, {"type": "object", **closed}
+    left = {"properties": {"b": {"prohibitUpdate": 1}, "c": True}, **closed}
+    published = [
+        judged(closed, empty, closed),
+        judged({"properties": [], **closed}, empty, bind),
+        judged({**theirs, **closed}, left, bind),
+    ]
+    assert [plan.judged for plan in add_judged_schemas(known, {}).plans] == published
+    rules = {"create": RequestRules(INPUTS), "bind": RequestRules({"x": {}})}
+    of_last = {([*known.plans][2].path, purpose): one for purpose, one in rules.items()}
+    by_rules = judged(
+        *(rules["create"].effective_schema(update=update) for update in (False, True)), rules["bind"].effective_schema()
+    )
+    assert [plan.judged for plan in add_judged_schemas(known, of_last).plans] == [*published[:2], by_rules]
+    of_last.popitem()
+    assert [plan.judged for plan in add_judged_schemas(others, of_last).plans][1] == published[1]
+    assert [*add_judged_schemas(known, of_last).plans][2].judged == published[2]
 
 
 def test_constants() -> None:
