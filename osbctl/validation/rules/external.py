@@ -81,13 +81,11 @@ Rule("unknown-tag", ERROR, READING).register("""A YAML value has a tag other tha
     Bad: description: !!binary aGVsbG8=
     Good: description: hello
     Source: YAML 1.2, section 10.3: core schema""")
-Rule(
-    "pointer-not-found", ERROR, READING, needs_option="--at"
-).register("""The pointer of `--at` leads nowhere in the document.
+Rule("pointer-not-found", ERROR, READING, needs_option="--at").register("""\
+    The pointer of `--at` leads nowhere in the document.
     Source: RFC 6901""")
-Rule(
-    "catalog-elsewhere", ERROR, READING
-).register("""The catalog is not at the top of the document, or there are several.
+Rule("catalog-elsewhere", ERROR, READING).register("""\
+    The catalog is not at the top of the document, or there are several.
 
     `--at POINTER` selects one, also inside a string. Without it, commands that only read take the only catalog; `fix`,
     `serve` and `split` do not guess. In a YAML stream, the pointer begins with the number of the document, from 0.
@@ -112,9 +110,8 @@ Rule("yaml-1.1", WARNING, READING).register("""YAML 1.1 readers see another valu
     Good: free: false
     Fix: puts the text in quotes, with --unsafe, since it changes the value for readers of YAML 1.1.
     Source: YAML 1.2, section 10.3, against YAML 1.1's type repository""")
-Rule(
-    "ignore-unknown", WARNING, READING
-).register("""A comment `# osbctl: ignore[rule]` names no rule, or one that does not exist.
+Rule("ignore-unknown", WARNING, READING).register("""\
+    A comment `# osbctl: ignore[rule]` names no rule, or one that does not exist.
     Bad: name: postgres  # osbctl: ignore[name-character] published in 2019
     Good: name: postgres""")
 Rule("format-mismatch", INFO, READING).register("""The file's ending names one format, and its content is in another.
@@ -125,9 +122,8 @@ Rule("folder-escape", ERROR, BUILD).register("""A file of the folder leads out o
 
     Anyone who can change the folder could publish any file of the machine.""")
 Rule("folder-two-files", ERROR, BUILD).register("""Two files of the folder have one stem.""")
-Rule(
-    "folder-unread", ERROR, BUILD
-).register("""A file under `services/`, or a folder with a name like that, looks like a part and is none.
+Rule("folder-unread", ERROR, BUILD).register("""\
+    A file under `services/`, or a folder with a name like that, looks like a part and is none.
 
     Plans or a service would be missing. Examples: a folder of plans without a service, a misspelt `services/` or
     `plans/`, an ending in capitals, a template, TOML, a name that begins with a dot.""")
@@ -167,28 +163,24 @@ Rule("brokerpak-refused", ERROR, BUILD).register("""cloud-service-broker refuses
     the key `env` names their file; the broker is taken to run on linux/amd64. Templates are checked for their variables
     and outputs alone.
     Source: cloud-service-broker, pkg/providers/tf/definition.go, pkg/broker/registry.go, internal/brokerpak""")
-Rule(
-    "brokerpak-no-catalog", ERROR, BUILD
-).register("""cloud-service-broker starts with the brokerpak, but answers no catalog.
+Rule("brokerpak-no-catalog", ERROR, BUILD).register("""\
+    cloud-service-broker starts with the brokerpak, but answers no catalog.
 
     It publishes parameter schemas, and one of them cannot be written as JSON.
     Source: cloud-service-broker, pkg/broker/variables.go, `ToSchema`; Go, encoding/json""")
-Rule(
-    "brokerpak-plan-property", WARNING, BUILD
-).register("""A plan of a brokerpak has a property that is no input, or a wrong value.
+Rule("brokerpak-plan-property", WARNING, BUILD).register("""\
+    A plan of a brokerpak has a property that is no input, or a wrong value.
 
     The broker adds the properties of a plan to each request. Where they do not meet the schema of `user_inputs`, it
     refuses every request to the plan.
     Source: cloud-service-broker, pkg/broker/service_definition.go, `variables`""")
-Rule(
-    "brokerpak-field-unread", WARNING, BUILD
-).register("""A definition of a brokerpak has a field that cloud-service-broker does not read.
+Rule("brokerpak-field-unread", WARNING, BUILD).register("""\
+    A definition of a brokerpak has a field that cloud-service-broker does not read.
 
     It has no effect. Only `GSB_SERVICE_<NAME>_PLANS` adds prices and metadata of a plan to the catalog.
     Source: cloud-service-broker, pkg/providers/tf/definition.go""")
-Rule(
-    "schema-required", ERROR, SCHEMA, is_schema_fault=True, yields_to_sources=True, wants_new_id=True
-).register("""A field that must be there is missing.
+Rule("schema-required", ERROR, SCHEMA, is_schema_fault=True, yields_to_sources=True, wants_new_id=True).register("""\
+    A field that must be there is missing.
     Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small}
@@ -196,17 +188,15 @@ Rule(
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}
     Source: OSB 2.14, Catalog Management: the fields marked as required""")
-Rule(
-    "schema-type", ERROR, SCHEMA, is_schema_fault=True, covers_inside=True, wants_new_id=True
-).register("""A field has a value of the wrong type.
+Rule("schema-type", ERROR, SCHEMA, is_schema_fault=True, covers_inside=True, wants_new_id=True).register("""\
+    A field has a value of the wrong type.
     Bad: bindable: "true"
     Good: bindable: true
     Fix: writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list;
     removes `tags` or `requires` that is null.
     Source: OSB 2.14, Catalog Management: the types of the fields""")
-Rule(
-    "schema-empty", ERROR, SCHEMA, is_schema_fault=True, yields_to_sources=True
-).register("""A required text or list is empty.
+Rule("schema-empty", ERROR, SCHEMA, is_schema_fault=True, yields_to_sources=True).register("""\
+    A required text or list is empty.
     Bad: description: ""
     Good: description: A database.
     Source: OSB 2.14: MUST be a non-empty string; a service offering MUST have at least one plan""")
@@ -214,13 +204,11 @@ Rule("schema-enum", ERROR, SCHEMA, is_schema_fault=True).register("""A value is 
     Bad: requires: [syslog]
     Good: requires: [syslog_drain]
     Source: OSB 2.14, Service Offering Object: the permissions of requires""")
-Rule(
-    "schema-other", ERROR, SCHEMA, is_schema_fault=True, wants_new_id=True
-).register("""A value breaks another keyword of the schema.
+Rule("schema-other", ERROR, SCHEMA, is_schema_fault=True, wants_new_id=True).register("""\
+    A value breaks another keyword of the schema.
     Source: the JSON Schema of the API version""")
-Rule(
-    "house-schema", ERROR, SCHEMA, needs_option="--schema"
-).register("""A value breaks a schema of your own, given with `--schema`.
+Rule("house-schema", ERROR, SCHEMA, needs_option="--schema").register("""\
+    A value breaks a schema of your own, given with `--schema`.
 
     With `x-osbctl` in the schema its findings get an id of their own, `house-…`, with severity, message and hint.""")
 Rule("null-object", INFO, SCHEMA, skips_brokerpaks=True).register("""A null stands where a field may be left out.
@@ -238,16 +226,14 @@ Rule("metadata-type", WARNING, SCHEMA).register("""A field of the metadata conve
     Good: metadata: {bullets: [fast, cheap]}
     Fix: as schema-type, with --unsafe.
     Source: OSB profile, Service Metadata and Service Plan Metadata conventions""")
-Rule(
-    "shared-id", WARNING, Category.SPEC, needs_option="--together"
-).register("""Two catalogs that are validated together share the id of a service offering or of a plan.
+Rule("shared-id", WARNING, Category.SPEC, needs_option="--together").register("""\
+    Two catalogs that are validated together share the id of a service offering or of a plan.
 
     Service Catalog names the objects of a cluster by their ids, and refuses the later broker. The other platforms
     identify an object by broker and id, and accept both. Omit `--together` for catalogs of different platforms.
     Source: OSB 2.14, Service Offering Object and Service Plan Object: id MUST be globally unique""")
-Rule(
-    "shared-service-name", INFO, Category.ADVICE, needs_option="--together"
-).register("""Two catalogs that are validated together have a service offering of one name.
+Rule("shared-service-name", INFO, Category.ADVICE, needs_option="--together").register("""\
+    Two catalogs that are validated together have a service offering of one name.
 
     Every platform accepts both, since a name is unique within one broker only. But users must then name the broker
     (`cf create-service -b`, `smctl provision -b`), and Service Catalog refuses an instance that names only the class.
