@@ -102,7 +102,9 @@ class ParsedText(Document):
         return {path: lines.at(span.entry_start, span.shown_end) for path, span in spans.items()}
 
     def check_faults(self, path: JsonPath) -> tuple[Finding, ...]:
-        return check_faults(self.faults, Lines(self.name, self.text), lambda: self._span, path) if self.faults else ()
+        if not self.faults:
+            return ()
+        return check_faults(self.faults, Lines(self.name, self.text), self._span.find(path) if path else ())
 
 
 Origin: TypeAlias = tuple[Document, JsonPath]

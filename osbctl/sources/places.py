@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
@@ -228,17 +228,14 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
     return tuple(found)
 
 
-def check_faults(
-    faults: Iterable[TextFault], lines: Lines, top: Callable[[], Span], path: JsonPath
-) -> tuple[Finding, ...]:
-    """Return warnings about keys that are there twice outside of the value at `path`; other faults there are text.
+def check_faults(faults: Iterable[TextFault], lines: Lines, way: Sequence[Span]) -> tuple[Finding, ...]:
+    """Return warnings about keys that are there twice outside of a value of the text; other faults there are text.
 
-    `top` returns the span of the whole text's value. Raises DocumentError: there are faults in the value, or one of two
-    equal keys leads to it.
+    `way` are the spans that lead to the value, empty if it is the whole text's. Raises DocumentError: there are faults
+    in the value, or one of two equal keys leads to it.
     """
     outside: list[TextFault] = []
-    if path:
-        way = top().find(path)
+    if way:
         keys = {span.key[0] for span in way if span.key[1]}
         ranges = way[-1].ranges()
 

@@ -219,8 +219,7 @@ class Builder(FaultRecorder):
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, offsets)
             if span is not None:
-                self._key_range = (event.start_mark.index, event.end_mark.index)
-                spans = span.below if type(event) is ScalarEvent else span.foreign
+                spans = self._begin_entry(span, event, key)
             event = self._get()
             is_scalar = type(event) is ScalarEvent and span is None  # most are: one call less
             value = self._build_scalar(event) if is_scalar else self._build_value(event)
@@ -240,6 +239,14 @@ class Builder(FaultRecorder):
         if len(self._faults) > begin:
             self._report_list_once(begin, offsets)
         return event
+
+    def _begin_entry(self, span: Span, event: Any, key: Any) -> dict[Any, Span]:
+        """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span."""
+        self._key_range = (event.start_mark.index, event.end_mark.index)
+        if type(event) is ScalarEvent:
+            return span.below
+        # No path leads through a key that is no text: a collection, or an alias of a number.
+        return span.foreign if type(event) is AliasEvent and key[:1] != "\0" else {}
 
     def _report_list_once(self, begin: int, key_offsets: dict[str, int]) -> None:
         """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""

@@ -17,6 +17,7 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_catalog
+from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import Limits
 from tests.case import each
@@ -61,6 +62,16 @@ def only(found: list[Finding]) -> tuple[str, str, int]:
 
 def names(catalog: dict[str, Any]) -> list[Any]:
     return [(s["name"], [p["name"] for p in s["plans"]]) for s in catalog["services"]]
+
+
+def test_a_prohibited_update_is_judged_as_in_the_built_catalog(tmp_path: Path) -> None:
+    schema = "{type: object, properties: {size: {type: integer, prohibitUpdate: true}}}"
+    plan = f"free: true, schemas: {{service_instance: {{create: {{parameters: {schema}}}}}}}}}"
+    folder = read_folder(str(write(tmp_path, services__a=SERVICE.replace("description: Small.}", plan))))
+    file = parse_document(json.dumps(folder.data).encode(), "a.json")
+    (found,), (expected,) = (list(document.catalog.plans) for document in (folder, file))
+    assert found.judged == expected.judged
+    assert found.judged
 
 
 def test_plans_inside_and_in_files_in_order(tmp_path: Path) -> None:
