@@ -18,7 +18,7 @@ from osbctl.redaction import redact
 class Deprecation(NamedTuple):
     """Announced removal: `metadata.state: deprecated`, a convention of brokers.
 
-    `sunset` is the last day of its promised availability (`metadata.sunset`, our convention); None if not given.
+    `sunset` is the last day of its promised availability (`metadata.sunset`, our convention). None if not given.
     """
 
     sunset: date | None
@@ -114,7 +114,7 @@ class LoadedCatalog(NamedTuple):
 
 
 def parse_date(value: JsonValue) -> date | None:
-    """Parse a date such as `2027-03-31` (RFC 3339, full-date); None for anything else."""
+    """Parse a date such as `2027-03-31` (RFC 3339, full-date). None for anything else."""
     if not isinstance(value, str) or len(value) != len("2027-03-31") or value[7] != "-":  # 2027-W13-3 is another form
         return None
     try:

@@ -53,7 +53,7 @@ class Change:
 
     `sentence` says what changed; `values` goes on with the old and the new value, and a report that shows these leaves
     it out. `field` is the JSON pointer of the field in its object without the leading slash, empty for a whole object.
-    `old` and `new` are values to display, with secrets replaced; None if the field is absent. On a side without the
+    `old` and `new` are values to display, with secrets replaced. None if the field is absent. On a side without the
     object or the entry of a list, the path is that of the list. Locations are set only in reports; a new object has no
     old one. `effects` are those of the chosen platforms.
     """
@@ -85,7 +85,7 @@ class Change:
 
     @property
     def object(self) -> str:
-        """`service` or `service/plan`, by name; empty for the catalog."""
+        """`service` or `service/plan`, by name. Empty for the catalog."""
         return "/".join(ref.name for ref in (self.service, self.plan) if ref)
 
     @property

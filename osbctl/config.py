@@ -135,7 +135,7 @@ def _load_named(path: str, extending: tuple[str, ...], where: str, how: str) -> 
 
 
 def _load_if_present(path: str, extending: tuple[str, ...]) -> Config | None:
-    """The configuration in the file at `path`; None without one, such as in the pyproject.toml of another project.
+    """The configuration in the file at `path`. None if it has none, as the pyproject.toml of another project.
 
     `extending` are the files that extend it, each by the one before.
     """

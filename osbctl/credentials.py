@@ -361,7 +361,7 @@ def _lock_folder(folder: Path) -> Iterator[None]:
 
 
 def _try_lock(folder: Path) -> int | None:
-    """A descriptor whose end releases the lock; None if another process has it."""
+    """A descriptor whose end releases the lock. None if another process has it."""
     try:
         import fcntl
     except ImportError:  # Windows: a file that only one process can create, and that goes with the process

@@ -65,7 +65,7 @@ def known_fields(kind: str, version: ApiVersion = LATEST) -> frozenset[str]:
 
 @cache
 def field_type(kind: str, key: str) -> str:
-    """The JSON type of a known field in the newest schema; empty if it accepts several."""
+    """The JSON type of a known field in the newest schema. Empty if it accepts several."""
     found = field_schemas(kind, LATEST).get(key, {}).get("type", "")
     return found if isinstance(found, str) else ""
 

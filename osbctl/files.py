@@ -128,7 +128,7 @@ def write_on_success(path: os.PathLike[str] | str, data: bytes, mode: int | None
 
 
 def _open_special_file(path: str) -> int | None:
-    """Open a FIFO, device or descriptor of this process for writing; None for a regular or missing file."""
+    """Open a FIFO, device or descriptor of this process for writing. None for a regular or missing file."""
     own_descriptor = re.fullmatch(r"(?:/dev|/proc/self)/fd/(\d+)", _STREAMS.get(path, path))
     if own_descriptor:  # opening it again would write at the start of a file that a shell appends to
         return os.dup(int(own_descriptor[1]))

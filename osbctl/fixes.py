@@ -342,7 +342,7 @@ class _SourceText:
         return edit if isinstance(edit, str) else (edit, self.spans[changed].copies)
 
     def _path_in_file(self, offset: int, catalog_path: JsonPath) -> JsonPath | None:
-        """Find the path in this file of the value at `catalog_path`, by its offset; None if another value is there."""
+        """Find the path in this file of the value at `catalog_path`, by its offset. None if another value is there."""
         has_key = bool(catalog_path) and isinstance(catalog_path[-1], str)
         found = (self._keys if has_key else self._items).get(offset)
         if has_key and found is None:  # the file of a service is one entry of the catalog, and the top of its own file

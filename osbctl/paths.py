@@ -35,7 +35,7 @@ def parse_pointer(pointer: str) -> tuple[str, ...]:
 
 
 def resolve_step(value: JsonValue, step: str) -> str | int | None:
-    """The key or index in `value` for a step of a JSON pointer; None if it does not exist."""
+    """The key or index in `value` for a step of a JSON pointer. None if it does not exist."""
     if isinstance(value, dict):
         return step if step in value else None
     # RFC 6901, section 4: digits without leading zeros. The length bounds the cost of int().
@@ -44,7 +44,7 @@ def resolve_step(value: JsonValue, step: str) -> str | int | None:
 
 
 def resolve_pointer(value: JsonValue, pointer: str) -> JsonPath | None:
-    """Resolve a JSON pointer in `value` to a path; None if it does not exist."""
+    """Resolve a JSON pointer in `value` to a path. None if it does not exist."""
     path: JsonPath = ()
     for step in parse_pointer(pointer):
         key = resolve_step(value, step)

@@ -204,7 +204,7 @@ class Redactor:
         self.left_out = 0
 
     def redact(self, value: object, limit: int = MAX_TEXT) -> str:
-        """Redact and truncate a text, and count it if it changed; empty for other values."""
+        """Redact and truncate a text, and count it if it changed. Empty for other values."""
         if not isinstance(value, str):
             return ""
         cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"

@@ -66,7 +66,7 @@ def generate_examples(schema: JsonValue) -> Examples:
 
 
 def _generate_example(tree: SchemaTree, *, full: bool) -> dict[str, JsonValue] | None:
-    """Generate the smallest or the fullest example; None unless the validator accepts it."""
+    """Generate the smallest or the fullest example. None unless the validator accepts it."""
     values = ValueGenerator(BoundedValidator(), MAX_MADE, full=full, formats=True)
     found = values.valid_values(Constraints(within=OBJECT).and_also(tree.top))
     proved = found and isinstance(found[0], dict) and BoundedValidator().accepts(tree.top, found[0], formats=True)
@@ -128,7 +128,7 @@ def judge_request(
 ) -> list[Finding]:
     """Validate a request by the rules of its plan; findings as those of `request_errors`, with paths in the request.
 
-    `previous` are the parameters that were sent before an update; None if they are not known.
+    `previous` are the parameters that were sent before an update. None if they are not known.
     """
     found = [_finding((name,), message) for name, message in rules.name_faults(request, update=update)]
     if rules.fault or (fault := _schema_fault(rules)):
@@ -189,7 +189,7 @@ def _origin(rules: RequestRules, name: str, previous: Mapping[str, Any] | None) 
 
 
 def _schema_fault(rules: RequestRules) -> str:
-    """The reason why the broker cannot apply its schema; empty if it can."""
+    """The reason why the broker cannot apply its schema. Empty if it can."""
     for name, one in rules.schema["properties"].items():
         if has_no_json(one):
             return f"JSON cannot say the schema of {name}"

@@ -63,7 +63,7 @@ class Rule(NamedTuple):
     - `covers_inside`: refusals of what is inside the value join its findings, too.
     - `stops_check`: `osbctl check` could not send all of its requests.
     - `wants_new_id`: a new id repairs it where an id is wrong.
-    - `url`: a page about it if it is a rule of the user, empty without one; None for rules of osbctl.
+    - `url`: a page about it if it is a rule of the user, empty without one; rules of osbctl have no `url`.
     - `refusing`: the platforms that refuse because of it, if the records of the platforms (`refuses`) do not say so.
     """
 
@@ -122,7 +122,7 @@ class Rule(NamedTuple):
 
     @property
     def fix(self) -> str:
-        """Automatic fix in words; empty if the author has to decide."""
+        """Automatic fix in words. Empty if the author has to decide."""
         return " ".join(_split_at_labels(self.text).get("Fix", "").split())
 
     @property

@@ -103,7 +103,7 @@ def json_text(value: Any) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean …?` with the closest known word, or the only one with the prefix `word`; empty without one."""
+    """`did you mean …?` with the closest known word, or the only one with the prefix `word`. Empty without one."""
     known = list(known)
     begun = [name for name in known if len(word) > 2 and name.startswith(word)]
     meant = closest_word(word, known) or (begun[0] if len(begun) == 1 else "")
@@ -111,7 +111,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def closest_word(word: str, known: Iterable[str]) -> str:
-    """The known word closest to `word`, ignoring case; empty if there is none, or several equally close ones.
+    """The known word closest to `word`, ignoring case. Empty if there is none, or several equally close ones.
 
     Words of four letters may differ by one edit; each twelve letters allow another.
     """

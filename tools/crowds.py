@@ -385,7 +385,7 @@ http {{
 
 @contextlib.contextmanager
 def nginx(broker: Broker) -> Iterator[Target | None]:
-    """nginx with the files of a broker; None where it is not installed."""
+    """nginx with the files of a broker. None where it is not installed."""
     program = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin")
     if program is None:
         yield None

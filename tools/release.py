@@ -24,7 +24,7 @@ STEPS = (
 
 
 def obstacle(version: str, root: Path) -> str:
-    """Reason why `version` cannot be released from the checkout `root`; empty if it can."""
+    """Reason why `version` cannot be released from the checkout `root`. Empty if it can."""
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
         return f"{version!r} is not a version such as 1.2.3"
     if _git(root, "status", "--porcelain"):

@@ -161,7 +161,7 @@ def metadata(files: list[Path], published: bool) -> Outcomes:
 
 
 def installed(wheel: Path, place: Path) -> Path | None:
-    """Create an environment with the wheel and all extras; None if no index has them."""
+    """Create an environment with the wheel and all extras. None if no index has them."""
     run(sys.executable, "-m", "venv", "--without-pip", place)
     python = place / "bin/python"
     done = tool("pip", "--python", python, "install", "--quiet", "--no-compile", f"{wheel}[{EXTRAS}]")

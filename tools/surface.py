@@ -129,7 +129,7 @@ def differences(recorded: Surface, now: Surface) -> tuple[list[str], list[str]]:
 
 
 def refusal(gone: list[str], new: list[str], words: list[str]) -> str:
-    """Reason why the interface cannot be recorded, or is out of date; empty if there is none."""
+    """Reason why the interface cannot be recorded, or is out of date. Empty if there is none."""
     major = re.fullmatch(r"\d+\.0\.0", osbctl.__version__)
     if "--major" in words and not major:
         return f"{osbctl.__version__} is not the first of a major version"

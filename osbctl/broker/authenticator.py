@@ -308,7 +308,7 @@ class Authenticator:
         self.thread.join()
 
     def _cached_decision(self, digest: bytes) -> Decision | None:
-        """Return the decision on a known header; None for a new one."""
+        """Return the decision on a known header. None for a new one."""
         record = self._verified.get(digest)
         if record is not None and record.expires_at > self._now():
             return Decision(RequestOutcome.ACCEPTED, record.public_name)

@@ -125,7 +125,7 @@ class CatalogApp:
         return self._validate_request(request) or _catalog_response(self.catalog, request.headers)
 
     def _validate_request(self, request: RequestParser) -> Response | None:
-        """Return an error response; None for a request of the catalog in an accepted version."""
+        """Return an error response. None for a request of the catalog in an accepted version."""
         if _normalize_path(request.path) != self._path:
             return self._not_found
         if request.command not in ("GET", "HEAD"):

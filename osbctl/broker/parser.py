@@ -207,7 +207,7 @@ def _describe_fault(head: bytes) -> str:
 
 
 def _find_bytes_fault(part: bytes) -> str:
-    """Describe a wrong line end or a NUL (RFC 9112 §2.2); empty if there is none. A CR may end the part."""
+    """Describe a wrong line end or a NUL (RFC 9112 §2.2). Empty if there is none. A CR may end the part."""
     pairs = part.count(b"\r\n")
     if part.count(b"\n") != pairs or part.count(b"\r") - pairs > part.endswith(b"\r"):
         return "lines must end with CR LF"
@@ -219,7 +219,7 @@ def _find_first_byte_fault(head: bytes) -> str:
 
 
 def parse_basic_auth(header: str) -> tuple[str, str] | None:
-    """Parse an Authorization header to identity and password; None if it is not a well-formed Basic header.
+    """Parse an Authorization header to identity and password. None if it is not a well-formed Basic header.
 
     Refused: another scheme, bad base64, no colon, text that is not UTF-8 (the challenge requires
     UTF-8, RFC 7617 §2.1) and control characters (RFC 7617 §2).
@@ -238,7 +238,7 @@ def parse_basic_auth(header: str) -> tuple[str, str] | None:
 
 
 def parse_api_version(text: str) -> tuple[int, int] | None:
-    """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros; None if malformed."""
+    """Parse an X-Broker-API-Version header, `MAJOR.MINOR` without leading zeros. None if malformed."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -270,7 +270,7 @@ def etag_matches(header: str, etag: str) -> bool:
 
 
 def parse_http_date(text: str) -> int | None:
-    """Parse an HTTP date (three forms, RFC 9110 §5.6.7) to seconds since 1970; None if malformed."""
+    """Parse an HTTP date (three forms, RFC 9110 §5.6.7) to seconds since 1970. None if malformed."""
     for form in _DATES:
         with suppress(ValueError):
             return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())

@@ -14,7 +14,7 @@ _log = logging.getLogger("osbctl.broker")
 T = TypeVar("T")
 
 FileStamp: TypeAlias = tuple[tuple[int, ...] | None, ...]
-"""Result of stat for each file, links followed; None if it is missing."""
+"""Result of stat for each file, links followed. None if it is missing."""
 
 FINDINGS_LOGGED = 20
 

@@ -172,7 +172,7 @@ def find_sent_password(body: bytes, data: JsonValue, options: ConnectionOptions)
 
 
 def redirect_target(current: str, status: int, location: str | None) -> str | None:
-    """Address that `current` redirects to, empty if it is not an address; None without a redirect (RFC 9110 §15.4)."""
+    """Address that `current` redirects to, empty if it is not an address. None without a redirect (RFC 9110 §15.4)."""
     if not location or status not in (301, 302, 303, 307, 308):
         return None
     try:

@@ -218,7 +218,7 @@ def redact_query(address: str) -> str:
 
 
 def find_proxy(address: str, proxies: Mapping[str, str]) -> str:
-    """Find the URL of the proxy through which `address` is reached; empty where it is reached directly.
+    """Find the URL of the proxy through which `address` is reached. Empty where it is reached directly.
 
     As curl and Go do: NO_PROXY lists hosts, domains with all below them, each with or without a port, addresses,
     networks, or `*`. This machine is never reached through a proxy.

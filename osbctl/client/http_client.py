@@ -253,7 +253,7 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
 
 
 def _describe_certificate_names(client: HttpClient) -> str:
-    """Advice with the names in the certificate, which a second handshake gets; empty if that fails, or with a proxy."""
+    """Advice with the names in the certificate, which a second handshake gets. Empty if that fails, or with a proxy."""
     parts = urlsplit(client.address)
     context = ssl.create_default_context(cafile=client.options.ca_file)
     context.check_hostname = False

@@ -192,7 +192,7 @@ def stage_lock(texts: Mapping[str, str]) -> contextlib.AbstractContextManager[No
 
 
 def diff_outdated_files(expected: Mapping[str, str]) -> str:
-    """A diff of each file whose content is not the given text; empty if all are up to date."""
+    """A diff of each file whose content is not the given text. Empty if all are up to date."""
     diff = ""
     for file, text in expected.items():
         present = _read_text_or_empty(file)

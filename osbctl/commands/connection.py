@@ -144,7 +144,7 @@ class BrokerConnection(NamedTuple):
         return RegisteredBrokerClient(self._connection_options(), finder.find_password)
 
     def find_registration(self, broker: str) -> Registration | None:
-        """The registered broker of that name; None if the argument is the address of a broker.
+        """The registered broker of that name. None if the argument is the address of a broker.
 
         Raises UsageError: it is neither, or an option is for the other kind.
         """

@@ -305,7 +305,7 @@ def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -
 
 
 class Pair(NamedTuple):
-    """A catalog in a revision, and now; empty where there is none."""
+    """A catalog in a revision, and now. Empty where there is none."""
 
     old: str
     new: str

@@ -277,7 +277,7 @@ def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> t
 def compute_fix_edits(
     findings: Iterable[Finding], document: Document, files: dict[str, bytes], read: _SourceReader, unsafe: bool
 ) -> dict[str, list[Edit]]:
-    """The edits by file that apply the fixes of `findings`, each once; empty if they cannot be applied.
+    """The edits by file that apply the fixes of `findings`, each once. Empty if they cannot be applied.
 
     If only some can be applied together, these are the edits of a part; asked again, the rest follows. `files` are the
     files of the document that differ from the disk; `read` reads the source with such files.
@@ -394,7 +394,7 @@ def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[F
 def _find_working_pass(
     document: Document, files: dict[str, bytes], wanted: list[FindingFix], read: _SourceReader, failed: list[FindingFix]
 ) -> tuple[Pass, Document] | None:
-    """A pass of `wanted` fixes that works, and the document after it; None if none does.
+    """A pass of `wanted` fixes that works, and the document after it. None if none does.
 
     If the document would differ in anything else, such as another place that an alias copies to, the first half that
     works is returned, and the rest is left to later passes. A fix that fails alone is added to `failed`. `files` are

@@ -198,7 +198,7 @@ def _check_not_input(output: str, input_path: str) -> None:
 
 
 def _protected_file_kind(file: str) -> str:
-    """The kind of a file that must not be lost, as a message names it; empty for any other file."""
+    """The kind of a file that must not be lost, as a message names it. Empty for any other file."""
     from osbctl.config import NAMES, load_config
     from osbctl.credentials import LARGEST, parse_credentials
     from osbctl.sources.folder.lock import is_lock

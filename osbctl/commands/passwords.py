@@ -72,7 +72,7 @@ class PasswordFinder:
         self._note_lock = Lock()  # the first of several threads takes it, and prints the note
 
     def find_password(self, broker: Registration) -> str:
-        """The password of `broker`; empty without a username. Raises SourceError: also if it is for another address."""
+        """The password of `broker`. Empty without a username. Raises SourceError: also if it is for another address."""
         if not broker.username:
             return ""
         confirmed = _is_address_confirmed(broker) or self._typed

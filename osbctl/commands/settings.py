@@ -76,7 +76,7 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
 
 
 def _source_path(source: str) -> str:
-    """The path in a source that may be `REV:path`; empty for a registered broker."""
+    """The path in a source that may be `REV:path`. Empty for a registered broker."""
     if registered_name(source):
         return ""
     return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
@@ -109,7 +109,7 @@ def effective_fail_on(settings: ValidationSettings, config: Config) -> FailOn:
 
 
 def chosen_platforms(given: Collection[Platform] | None, config: Config) -> frozenset[Platform]:
-    """The platforms that options give, else those of the configuration; empty if neither chooses any."""
+    """The platforms that options give, else those of the configuration. Empty if neither chooses any."""
     return frozenset(given or [_parse_choice(Platform, name, config, "platform") for name in config.platform])
 
 
@@ -120,7 +120,7 @@ def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion:
 
 
 def _spoken_version(settings: ValidationSettings, config: Config) -> ApiVersion | None:
-    """The oldest API version that the chosen platforms speak; None if none is chosen, or a version is given."""
+    """The oldest API version that the chosen platforms speak. None if none is chosen, or a version is given."""
     if settings.api_version or config.api_version is not None:
         return None
     platforms = chosen_platforms(settings.platforms, config)
@@ -174,7 +174,7 @@ def _check_reported(rules: frozenset[str], settings: ValidationSettings, has_sch
 
 
 def _why_never_reported(id_: str, settings: ValidationSettings, has_schemas: bool) -> str:
-    """The reason why a run with these settings cannot report a rule, as a predicate; empty if it can."""
+    """The reason why a run with these settings cannot report a rule, as a predicate. Empty if it can."""
     rule = RULES.get(id_)
     if rule is None:  # of a schema of the user
         return ""

@@ -78,7 +78,7 @@ class Collector:
         self.changes.append(change)
 
     def _is_used(self, pair: MatchedPair) -> bool | None:
-        """Return whether the old plan, one of the service offering, or any has instances; None if not known."""
+        """Return whether the old plan, one of the service offering, or any has instances. None if not known."""
         if self.used_plans is None:
             return None
         if pair.plan:

@@ -99,7 +99,7 @@ class _RedactedSchemas:
         self._value = value
 
     def get_redacted(self, path: JsonPath) -> JsonValue:
-        """Redacted value at the path; None without one."""
+        """Redacted value at the path. None if nothing is there."""
         found = get_at(self._value, path)
         return self._redact(found, path) if self._places and found is not None else found
 
@@ -340,7 +340,7 @@ def _compare_dashboard(collector: Collector, pair: MatchedPair, old: dict[str, A
 
 
 def _mask(value: Any) -> str | None:
-    """A mark that a secret value is there; None if it is absent."""
+    """A mark that a secret value is there. None if it is absent."""
     return None if value is None else SECRET
 
 

@@ -127,7 +127,7 @@ def _collect_plans_and_used_keys(objects: list[dict[str, Any]], shape: RowFields
 
 
 def _plan_of_instance(row: Any, shape: RowFields) -> str:
-    """The key of the plan that a row of an instance names; empty for other rows."""
+    """The key of the plan that a row of an instance names. Empty for other rows."""
     return next(filter(None, (row_name(row, places) for places in shape.instance)), "")
 
 

@@ -30,7 +30,7 @@ _RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 
 
 def read_as_platform(body: bytes, *, loosely: bool) -> bytes | None:
-    """The JSON object, in UTF-8, that a platform reads in a body that is not one; None if it cannot read it.
+    """The JSON object, in UTF-8, that a platform reads in a body that is not one. None if it cannot read it.
 
     `loosely`: as Cloud Controller, which takes comments, NaN (which stays in the result) and raw control characters;
     else as programs in Go, which replace bytes that are not UTF-8. Source: Oj, parse.c; Go, encoding/json, decode.go.
@@ -91,7 +91,7 @@ class Reply:
 
     @property
     def non_object_reason(self) -> str:
-        """Reason why the body is not a JSON object; empty if it is one."""
+        """Reason why the body is not a JSON object. Empty if it is one."""
         return self._parsed_body[1]
 
     @cached_property

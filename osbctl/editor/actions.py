@@ -98,7 +98,7 @@ class ActionBuilder:
             yield types.CodeAction(title, types.CodeActionKind.QuickFix, [make_diagnostic(finding, file)], edit=edit)
 
     def _workspace_edit(self, findings: Iterable[Finding], *, unsafe: bool) -> types.WorkspaceEdit | None:
-        """The edit that carries out the fixes of `findings`; None if there is nothing to do."""
+        """The edit that carries out the fixes of `findings`. None if there is nothing to do."""
 
         def read(files: dict[str, bytes]) -> Document:
             return self._read_source({path: data.decode("utf-8", "surrogatepass") for path, data in files.items()})

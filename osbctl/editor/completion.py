@@ -83,7 +83,7 @@ def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:
 
 
 def allowed_values(part: FieldSchema) -> list[JsonValue]:
-    """The allowed values: those of an `enum`, or of a boolean; empty for any other type."""
+    """The allowed values: those of an `enum`, or of a boolean. Empty for any other type."""
     found: list[JsonValue] = []
     for each in _schema_and_references(part):
         found += each.schema.get("enum", [])

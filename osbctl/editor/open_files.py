@@ -43,7 +43,7 @@ class Analysis:
 
 
 def find_source(path: str, text: str) -> str | None:
-    """The source of an edited file: its source folder, or itself; None if it holds no catalog."""
+    """The source of an edited file: its source folder, or itself. None if it holds no catalog."""
     if not may_be_catalog(path):
         return None
     if folder := find_source_of(Path(path)):
@@ -92,7 +92,7 @@ PAUSE = 0.015
 
 @dataclass(slots=True)
 class OpenFile:
-    """A file that is open in the editor. `source` is what it belongs to; None for a file without a catalog."""
+    """A file that is open in the editor. `source` is what it belongs to. None for a file without a catalog."""
 
     uri: str
     text: str
@@ -167,7 +167,7 @@ class OpenFiles:
         return {path: file.text for path, file in self.files.items() if file.source == source}
 
     def read_document(self, path: str) -> TextDocument:
-        """The file at `path`, as it is in the editor, or else on disk; empty if there is none."""
+        """The file at `path`, as it is in the editor, or else on disk. Empty if there is none."""
         if path in self.files:
             return cached_text_document(path, self.files[path].text)
         try:

@@ -68,7 +68,7 @@ def _list_symbols(
 
 
 def _label(value: Any) -> str:
-    """A name or id on one line; empty if it is missing, null, or neither text nor a number."""
+    """A name or id on one line. Empty if it is missing, null, or neither text nor a number."""
     is_shown = isinstance(value, (str, int, float)) and not isinstance(value, bool)
     return escape_line(str(value)).strip() if is_shown else ""
 

@@ -87,7 +87,7 @@ class TextDocument:
 
     @cached_property
     def document(self) -> ParsedText | None:
-        """The parsed file, of any JSON type; None if it cannot be parsed."""
+        """The parsed file, of any JSON type. None if it cannot be parsed."""
         try:
             return parse_text(self.decode(), self.name)
         except DocumentError:
@@ -99,7 +99,7 @@ class TextDocument:
 
     @cached_property
     def spans(self) -> dict[JsonPath, Span]:
-        """Span of each value; empty if the file cannot be parsed."""
+        """Span of each value. Empty if the file cannot be parsed."""
         return self.document.spans() if self.document else {}
 
     def path_at(self, offset: int) -> JsonPath | None:

@@ -43,7 +43,7 @@ class BoundedValidator:
         self._registries: dict[SchemaTree, Any] = {}
 
     def accepts(self, node: Subschema, value: JsonValue, formats: bool = False) -> bool | None:
-        """Return whether the value is valid there; None if that cannot be decided. `formats`: assert formats, too."""
+        """Return whether the value is valid there. None if that cannot be decided. `formats`: assert formats, too."""
         if isinstance(node.value, bool):
             return node.value
         errors = self.errors(node, value, formats)
@@ -66,7 +66,7 @@ class BoundedValidator:
         return frozenset(found)
 
     def errors(self, node: Subschema, value: JsonValue, formats: bool = True) -> list[ValidationError] | None:
-        """The errors of a value; None if it cannot be judged within the budget."""
+        """The errors of a value. None if it cannot be judged within the budget."""
         if self.left <= 0 or not self._spend_budget(node, value):
             return None
         key = (node, formats and node.tree.has_formats)
@@ -89,7 +89,7 @@ class BoundedValidator:
         return self.left >= 0 and longest <= self._max_text and longest * heaviest <= _MAX_WORK
 
     def _compile_validator(self, node: Subschema, formats: bool) -> Any:
-        """The validator of this place; None if it cannot be made."""
+        """The validator of this place. None if it cannot be made."""
         tree = node.tree
         name = tree.dialect.validator
         if tree not in self._registries:

@@ -19,7 +19,7 @@ SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 class SchemaChange:
     """One difference between two parameter schemas.
 
-    The paths lead from the top of each schema to the place that decides; None if that schema is absent. `field`
+    The paths lead from the top of each schema to the place that decides. None if that schema is absent. `field`
     names the difference among those of its rule: the path to the keyword, and where a reference leads to one place
     from many, or a keyword lists many names, also the steps that lead there in a request.
 

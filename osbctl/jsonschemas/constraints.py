@@ -38,7 +38,7 @@ class Constraints:
 
     @cached_property
     def kinds(self) -> Kinds:
-        """The kinds that the value can be of; empty if no value is possible."""
+        """The kinds that the value can be of. Empty if no value is possible."""
         return self.within.intersection(*map(allowed_kinds, self.known))
 
     @cached_property
@@ -114,6 +114,6 @@ def _property_schema(schema: Subschema, name: str, unmatched: set[str]) -> Subsc
 
 
 def every_item(schema: Subschema) -> Subschema | None:
-    """The schema of all items of an array; None if there is none, or the first ones have schemas of their own."""
+    """The schema of all items of an array. None if there is none, or the first ones have schemas of their own."""
     is_tuple = isinstance(schema.get("items"), list) or schema.get("prefixItems") is not None
     return None if is_tuple else schema.get_child("items")

@@ -62,14 +62,14 @@ DISPLAY_FORMATS = frozenset(_FOR_DISPLAY.split())
 
 
 def find_dialect(uri: JsonValue) -> Dialect | None:
-    """The draft that a value of `$schema` names; None if it names none."""
+    """The draft that a value of `$schema` names. None if it names none."""
     scheme, _, rest = uri.removesuffix("#").rpartition("://") if isinstance(uri, str) else ("", "", "")
     found = DRAFTS.get(f"http://{rest}") or DRAFTS.get(f"https://{rest}")  # both schemes are written
     return found if scheme in ("", "http", "https") else None
 
 
 def misspelled_schema_key(schema: dict[str, JsonValue]) -> str:
-    """The key under which a schema names its draft, such as `schema`, if that is not `$schema`; empty if none does."""
+    """The key under which a schema names its draft, such as `schema`, if that is not `$schema`. Empty if none does."""
     for key, value in schema.items() if "$schema" not in schema else ():
         if isinstance(key, str) and key.strip("$ ").lower() == "schema" and find_dialect(value):
             return key
@@ -170,7 +170,7 @@ def find_older_draft(schema: dict[str, Any]) -> OlderDraft:
 
 
 def _find_difference(schema: dict[str, Any], old: Dialect, new: Dialect) -> str:
-    """A difference between the meanings of a schema in the `old` and the `new` draft, in words; empty if none."""
+    """A difference between the meanings of a schema in the `old` and the `new` draft, in words. Empty if equal."""
     for place in subschemas(schema):
         if what := _find_difference_at(place.value, old, new):
             return f"{what} at {pointer(place.path) or 'the top'}"

@@ -73,7 +73,7 @@ class Subschema:
         return found
 
     def get(self, keyword: str) -> JsonValue:
-        """The keyword's value; None if it is missing or its draft does not assert it."""
+        """The keyword's value. None if it is missing or its draft does not assert it."""
         return self.assertions.get(keyword)
 
     def child(self, *steps: str | int) -> Subschema:
@@ -81,7 +81,7 @@ class Subschema:
         return self.tree.nodes[(*self.path, *steps)]
 
     def get_child(self, keyword: str) -> Subschema | None:
-        """The subschema in this keyword; None if it is missing."""
+        """The subschema in this keyword. None if it is missing."""
         return None if self.get(keyword) is None else self.child(keyword)
 
     def children(self, keyword: str) -> tuple[Subschema, ...]:
@@ -130,7 +130,7 @@ class Subschema:
 
 
 def shortest_value_list(schemas: Iterable[Subschema]) -> list[JsonValue] | None:
-    """The shortest list of values that one of the schemas allows; None if none has a list."""
+    """The shortest list of values that one of the schemas allows. None if none has a list."""
     return min((schema.listed_values for schema in schemas if schema.listed_values is not None), key=len, default=None)
 
 

@@ -69,7 +69,7 @@ class Subsumption:
         self._under_way: set[object] = set()
 
     def find_candidates(self, pair: PlacePair) -> list[Candidate]:
-        """The keywords that may refuse a value that meets the old constraints; empty if none can."""
+        """The keywords that may refuse a value that meets the old constraints. Empty if none can."""
         self.spend_budget(pair.old)
         key = (pair.old.cache_key, pair.new)
         if key in self._known:

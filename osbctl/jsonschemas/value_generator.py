@@ -283,7 +283,7 @@ _MAX_NUMBERS = 8
 
 
 def list_spellings(values: Iterable[JsonValue]) -> list[JsonValue] | None:
-    """The values, each followed by its other spellings; None if one of them has too many."""
+    """The values, each followed by its other spellings. None if one of them has too many."""
     found: list[JsonValue] = []
     for value in values:
         if _count_whole_numbers(value) > _MAX_NUMBERS:

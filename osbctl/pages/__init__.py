@@ -76,7 +76,7 @@ class Branding:
 class Content:
     """Content of a page.
 
-    `date` is printed unchanged. `since` describes the earlier catalogs; None if there is no comparison. `findings`
+    `date` is printed unchanged. `since` describes the earlier catalogs. None if there is no comparison. `findings`
     shows findings. `audience` are the readers: verdicts and the commands of all platforms are for the operator. `notes`
     are sentences at the top. `without_requests`: too many plans for commands and examples.
     """

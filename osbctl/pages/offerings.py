@@ -272,13 +272,13 @@ def _deprecation_notice(item: ServiceOffering | ServicePlan) -> str:
 
 
 def _free_or_paid(plans: Sequence[ServicePlan]) -> str:
-    """`free`, `paid` or `both`; empty without plans."""
+    """`free`, `paid` or `both`. Empty without plans."""
     kinds = {is_free(plan) for plan in plans}
     return "both" if len(kinds) == 2 else "free" if True in kinds else "paid" if kinds else ""
 
 
 def _format_lowest_price(plans: Sequence[ServicePlan], costs: Sequence[Prices]) -> str:
-    """Lowest monthly price of the paid plans, in the first currency; empty if one states no such price."""
+    """Lowest monthly price of the paid plans, in the first currency. Empty if one states no such price."""
     paid = [cost for plan, cost in zip(plans, costs, strict=True) if not is_free(plan)]
     currency = next((currency for cost in paid for currency in cost.monthly), None)
     if currency is None or any(currency not in cost.monthly for cost in paid):
@@ -297,7 +297,7 @@ def _limit_lines(lines: Sequence[str], maximum: int) -> list[str]:
 
 
 def _make_verdict_view(part: Part, platform: Platform, service: ServiceOffering) -> VerdictView | None:
-    """The verdict on a service offering; None if only others are the reason why its catalog is not accepted."""
+    """The verdict on a service offering. None if only others are the reason why its catalog is not accepted."""
     outcome = part.outcomes[platform]
     if outcome.kind is VerdictKind.ACCEPTS:
         return VerdictView(part.broker, platform, "accepts", "accepted")

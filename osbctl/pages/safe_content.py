@@ -183,7 +183,7 @@ class Monogram(NamedTuple):
 
 
 def image_to_data_url(data: bytes) -> str:
-    """Return an image as a `data:` URL; empty if browsers cannot show it or it is too large.
+    """Return an image as a `data:` URL. Empty if browsers cannot show it or it is too large.
 
     SVG appears in `<img>` only, where it runs no script and loads nothing (SVG Integration, secure static mode). One
     with scripts or entities is not taken all the same: readers save images and open them, and entities multiply.

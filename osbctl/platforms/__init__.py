@@ -138,7 +138,7 @@ class PlatformRecord(NamedTuple):
     rules: Mapping[str, str] = MappingProxyType({})
     """The texts of its own rules, by id without the prefix. `rule_texts` has all."""
     go_source: str = ""
-    """The source code of a program in Go, whose module `verdict` has a `CATALOG_TYPE`; empty for other programs."""
+    """The source code of a program in Go, whose module `verdict` has a `CATALOG_TYPE`. Empty for other programs."""
     sharing: Mapping[Identity, str] = MappingProxyType({})
     """Its reaction, a phrase, to two catalogs that share an identity."""
     unique: frozenset[Identity] = frozenset()

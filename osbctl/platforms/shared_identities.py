@@ -39,7 +39,7 @@ def find_shared_identities(catalogs: Iterable[tuple[str, Mapping[str, Any] | Cat
 
 
 def describe_reactions(identity: Identity, platforms: Collection[Platform]) -> str:
-    """Known reactions of `platforms`, as phrases; empty if none is known."""
+    """Known reactions of `platforms`, as phrases. Empty if none is known."""
     labels_by_phrase: dict[str, list[str]] = {}
     for platform in Platform:
         if platform in platforms and (phrase := platform.record.sharing.get(identity)):

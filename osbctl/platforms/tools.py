@@ -128,7 +128,7 @@ def export_format(platform: Platform) -> Export:
 
 
 def row_name(data: Any, paths: tuple[JsonPath, ...]) -> str:
-    """The name of a row on its platform: the texts at the `paths` joined; empty if the last is missing."""
+    """The name of a row on its platform: the texts at the `paths` joined. Empty if the last is missing."""
     return "/".join(_texts_at(data, paths)) if isinstance(get_at(data, paths[-1]), str) else ""
 
 

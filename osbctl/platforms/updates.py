@@ -107,7 +107,7 @@ def reactions_to_repeated_id() -> dict[Platform, Reaction]:
 
 
 Key: TypeAlias = tuple[str, str | None]
-"""The id of a service offering, and that of a plan of it; None for the service offering itself."""
+"""The id of a service offering, and that of a plan of it. None for the service offering itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class StoredRow:
     """A stored service offering or plan. `data` is the object as the catalog had it, without its plans.
 
     `plan` is None for a service offering, `state` for an object that is offered. `since` is the time of the refresh
-    that first missed an object in this state; empty if it is not known.
+    that first missed an object in this state. Empty if it is not known.
     """
 
     service: str

@@ -48,7 +48,7 @@ class Refusal(NamedTuple):
 class Outcome(NamedTuple):
     """A platform's treatment of a whole catalog.
 
-    `lines` are those that the platform itself would print, in its order and indentation; empty if its words are not
+    `lines` are those that the platform itself would print, in its order and indentation. Empty if its words are not
     known. `doubts` are the reasons why the verdict is unclear; they are no refusals.
     """
 

@@ -96,7 +96,7 @@ def short_source(name: str) -> str:
 
 
 def location_as_json(location: Location | None) -> dict[str, Any] | None:
-    """A location in JSON reports; None if unknown."""
+    """A location in JSON reports. None if unknown."""
     return {"source": location.source, "line": location.line, "column": location.column} if location else None
 
 

@@ -14,7 +14,7 @@ MAX_CHARACTERS = 60_000
 
 
 def render_changes(report: DiffReport) -> str:
-    """Render changes as Markdown, truncated to the length of a comment; empty without changes."""
+    """Render changes as Markdown, truncated to the length of a comment. Empty without changes."""
     if report.same:
         return ""
     sides = " → ".join(_code_span(short_source(side)) for side in (report.old, report.new))

@@ -21,7 +21,7 @@ _EXCERPT = 100
 
 
 def render_changes(report: DiffReport) -> str:
-    """Render changes; empty without any."""
+    """Render changes. Empty if there are none."""
     if report.same:
         return ""
     margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _report_lines(report))

@@ -106,7 +106,7 @@ def is_safely_fixable(finding: Finding) -> bool | None:
 
 
 def _format_fixable_count(report: Report) -> str:
-    """Number of findings that `osbctl fix` would repair; empty for none."""
+    """Number of findings that `osbctl fix` would repair, as text. Empty for 0."""
     counts: Counter[bool | None] = Counter()
     for findings in [result.findings for result in report.results if result.editable]:
         safely = {finding.path for finding in findings if is_safely_fixable(finding)}  # unsafe ones there vanish, too

@@ -80,7 +80,7 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
 
 
 def find_source_of(file: Path) -> str | None:
-    """The source folder or brokerpak that a file belongs to, at most three folders up; None if there is none."""
+    """The source folder or brokerpak that a file belongs to, at most three folders up. None if there is none."""
     for folder in list(file.parents)[:4]:
         if is_source_folder(folder) or (file.suffix in SUFFIXES and _is_brokerpak_folder(str(folder))):
             return str(folder)
@@ -216,7 +216,7 @@ def _is_part(file: Path) -> bool:
 
 
 def _read_value(file: Path) -> Any:
-    """The value in a file of JSON or YAML; None if it cannot be read."""
+    """The value in a file of JSON or YAML. None if it cannot be read."""
     try:
         return parse_text(decode_utf8(read_bounded(file, MAX_BYTES), str(file)), str(file)).data
     except (OSError, DocumentError):

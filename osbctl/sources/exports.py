@@ -128,7 +128,7 @@ def _narrow_platform_by_rows(platform: Platform, pages: Sequence[Page]) -> Platf
 
 
 def _recognise_common_platform(documents: Sequence[Document]) -> Platform | None:
-    """Recognise the platform that wrote the documents; None for a catalog. Raises SourceError: they are neither."""
+    """Recognise the platform that wrote the documents. None for a catalog. Raises SourceError: they are neither."""
     found = {recognise_platform(document) for document in documents}
     if len(found) > 1:
         kinds = ", ".join(sorted(platform or "no export" for platform in found))
@@ -140,7 +140,7 @@ def _recognise_common_platform(documents: Sequence[Document]) -> Platform | None
 
 
 def recognise_platform(document: Document) -> Platform | None:
-    """Recognise the platform whose export format a document has; None for other documents, and for catalogs."""
+    """Recognise the platform whose export format a document has. None for other documents, and for catalogs."""
     if isinstance(get_at(document.data, ("services",)), list):
         return None
     return next((platform for platform in Platform if _is_export(document, platform)), None)

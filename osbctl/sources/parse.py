@@ -52,7 +52,7 @@ def not_object_finding(document: Document, value: Any, path: JsonPath) -> Findin
 
 
 def other_kind_finding(name: str) -> Finding | None:
-    """The finding about a source that holds no catalog and whose ending names another kind of file; None for others."""
+    """The finding about a source that holds no catalog and whose ending names another kind of file. None for others."""
     kind = _OTHER_KINDS.get(name[name.rfind(".") :].lower())
     if kind is None:
         return None

@@ -47,7 +47,7 @@ def read_source(
 
 
 def find_only_file(folder: str) -> str:
-    """The only catalog in a folder; empty for a source folder or a brokerpak. Raises SourceError: none, or several."""
+    """The only catalog in a folder. Empty for a source folder or a brokerpak. Raises SourceError: none, or several."""
     from osbctl.sources.discovery import find_sources
 
     if not os.path.isdir(folder):  # noqa: PTH112  # in git

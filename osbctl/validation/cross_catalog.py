@@ -66,7 +66,7 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
 def _shared_identity_finding(
     duplicate: SharedIdentity, locations: Sequence[Mapping[JsonPath, Location]], options: ValidationOptions
 ) -> Finding | None:
-    """The finding for an identity that two catalogs share; None if it concerns only platforms that are not chosen."""
+    """The finding for an identity that two catalogs share. None if it concerns only platforms that are not chosen."""
     first = locations[int(duplicate.first)][duplicate.first_path]
     second = locations[int(duplicate.second)][duplicate.second_path]
     rule = RULES[_RULES[duplicate.identity]]

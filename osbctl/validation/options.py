@@ -34,7 +34,7 @@ class IgnoreAt(NamedTuple):
 class ValidationOptions(NamedTuple):
     """Options of the validation of a document: the settings of the call, completed by the closest configuration.
 
-    `spoken_version` is the oldest API version of the chosen platforms, which ignore later fields; None for
+    `spoken_version` is the oldest API version of the chosen platforms, which ignore later fields. None for
     `api_version`. Refusals of `platforms` count as errors, and no other platform is judged; if it is empty, all are
     judged, and their refusals are warnings. `select` (None: all) and `ignore` hold rule ids; `ignore_at` ignores rules
     for named objects. `user_schemas` are JSON Schemas of the user, each with its name in reports, and `user_rules` the

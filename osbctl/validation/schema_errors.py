@@ -35,7 +35,7 @@ _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
 
 class CatalogFault(NamedTuple):
-    """A keyword of the schema with the value `wanted`, and the catalog's value that breaks it; None if missing.
+    """A keyword of the schema with the value `wanted`, and the catalog's value that breaks it. None if missing.
 
     `is_optional`: the field may be left out.
     """
@@ -310,7 +310,7 @@ def _is_name(value: Any) -> bool:
 
 
 def name_in_object(path: JsonPath) -> str:
-    """The name of a value in its service offering or plan, with the objects between the two; empty for the catalog.
+    """The name of a value in its service offering or plan, with the objects between the two. Empty for the catalog.
 
     Metadata is left out, as its fields stand nowhere else.
     """

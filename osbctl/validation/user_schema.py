@@ -150,7 +150,7 @@ def _error_findings(
 
 
 def _unusable_reason(schema: object) -> str:
-    """Reason why `schema` cannot be applied; empty if it can."""
+    """Reason why `schema` cannot be applied. Empty if it can."""
     if not isinstance(schema, dict | bool):
         return "it is not an object"
     if isinstance(schema, bool):

@@ -153,7 +153,7 @@ class _RefusedError(Exception):
 
 
 def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusal | None:
-    """The first reason of the library to refuse a schema that is valid draft-04; None if it accepts the schema.
+    """The first reason of the library to refuse a schema that is valid draft-04. None if it accepts the schema.
 
     `loaded_ids` are the values of `id` in schemas that it has loaded before; those of this one are added.
 
@@ -308,7 +308,7 @@ def _check_patterns(pattern_properties: dict[str, Any], path: JsonPath) -> None:
 
 
 def _pattern_error(pattern: str) -> str:
-    """The reason why a pattern does not compile; empty if it does."""
+    """The reason why a pattern does not compile. Empty if it does."""
     foreign = _RUBY_REFUSES.search(pattern.replace("\\\\", ""))
     if foreign:
         return f"Ruby does not know {foreign[0]}"

@@ -31,7 +31,7 @@ class TemplateBlocks(NamedTuple):
 
 
 def find_blocks(text: str) -> TemplateBlocks | None:
-    """Find the blocks of a template; None if something else stands at the top, or a bracket or quote does not match."""
+    """Find the blocks of a template. None if something else stands at the top, or a bracket or quote does not match."""
     found: dict[str, set[str]] = {"variable": set(), "output": set()}
     at = 0
     while (at := next(_SKIPPED.finditer(text, at)).end()) < len(text):  # a match at `at`, if only of nothing
@@ -48,7 +48,7 @@ def find_blocks(text: str) -> TemplateBlocks | None:
 
 
 def _skip_value(text: str, at: int, closing: list[str]) -> int | None:
-    """The end of a block or value that begins at `at`; None without one. `closing`: the brackets to come in reverse."""
+    """The end of a block or value from `at` on. None if it does not end. `closing`: the brackets to come in reverse."""
     is_block = bool(closing)
     while at < len(text) and (closing or not (is_block or text[at] == "\n")):
         match = (_QUOTED if closing[-1:] == ['"'] else _INSIDE).match(text, at)

@@ -113,7 +113,7 @@ def resolve_scalar(text: str) -> Scalar:
 
 
 def _format_time(match: re.Match[str]) -> str:
-    """The time as Go writes it to JSON; empty if there is no such day or time."""
+    """The time as Go writes it to JSON. Empty if there is no such day or time."""
     year, month, day, *rest = match.groups()
     *clock, fraction = rest[:4] if rest[4] else rest[5:]
     zone = rest[4] if rest[4] and rest[4][1:] != "00:00" else "Z"
@@ -200,7 +200,7 @@ class _Decoder:
         self.unknown: list[tuple[JsonPath, str, Iterable[str]]] = []
 
     def decode(self, value: Any, kind: Any, path: JsonPath) -> Any:
-        """The value as one of type `kind`; None if it is another, which is reported, or null."""
+        """The value as one of type `kind`. None if it is another, which is reported, or null."""
         if isinstance(value, Scalar):
             return self._decode_scalar(value, kind, path)
         if isinstance(value, list) and (kind == "any" or isinstance(kind, list)):

@@ -42,7 +42,7 @@ _LEVELS = {
 
 @cache
 def _closest_field(kind: str, key: str) -> str:
-    """The known field that an unknown one likely misspells; empty if there is none."""
+    """The known field that an unknown one likely misspells. Empty if there is none."""
     if other := _OTHER_NAMES.get(kind, {}).get(key):
         return other
     fields = known_fields(kind)
@@ -72,7 +72,7 @@ def _with_article(json_type: str) -> str:
 
 
 def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str) -> Finding | None:
-    """The finding for an unknown key of an object; None if it resembles no field that the object lacks."""
+    """The finding for an unknown key of an object. None if it resembles no field that the object lacks."""
     holder, path, kind = known_object
     meant = _closest_field(kind, key)
     value, wanted_type = holder[key], field_type(kind, meant)

@@ -165,7 +165,7 @@ def _is_nil_guid(text: str) -> bool:
 
 
 def _almost_guid_reason(text: str) -> str:
-    """Reason why a text is almost a GUID; empty for other texts."""
+    """Reason why a text is almost a GUID. Empty for other texts."""
     if _is_nil_guid(text):
         return "the nil GUID stands for none"
     bare = text.strip("{} ")

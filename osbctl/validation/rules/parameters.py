@@ -101,7 +101,7 @@ def parameters_invalid(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 def _repair_hint(path: JsonPath, value: JsonValue) -> str:
-    """Hint on a wrong value of a keyword; empty if the sentence says it."""
+    """Hint on a wrong value of a keyword. Empty if the sentence says it."""
     if path[-1:] == ("type",):
         return did_you_mean(str(value), JSON_TYPES.values())
     if path[-1:] == ("required",):
@@ -112,7 +112,7 @@ def _repair_hint(path: JsonPath, value: JsonValue) -> str:
 
 
 def _find_draft(schema: ParameterSchema) -> Dialect | None:
-    """The draft that `$schema` names exactly; None if it is missing or unknown."""
+    """The draft that `$schema` names exactly. None if it is missing or unknown."""
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
@@ -178,7 +178,7 @@ def _ref_targets(schema: dict[str, Any]) -> list[JsonPath]:
 
 @lru_cache(maxsize=1024)
 def _closest_keyword(key: str) -> str:
-    """The known keyword that an unknown one likely misspells; empty if there is none."""
+    """The known keyword that an unknown one likely misspells. Empty if there is none."""
     return "" if key in KEYWORDS else closest_word(key, KEYWORDS)
 
 
@@ -203,7 +203,7 @@ def parameters_required(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 def _local_properties(schema: dict[str, Any]) -> dict[str, Any]:
-    """The properties of a schema; empty if other keywords may describe more of them."""
+    """The properties of a schema. Empty if other keywords may describe more of them."""
     described, is_alone = schema.get("properties"), isinstance(schema.get("additionalProperties", True), bool)
     return described if isinstance(described, dict) and is_alone and not _COMBINED & schema.keys() else {}
 
@@ -236,7 +236,7 @@ def parameters_pattern(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 def _pattern_error(pattern: str) -> str:
-    """Error of a pattern in the words of Python's `re`; empty if it is valid or unknown."""
+    """Error of a pattern in the words of Python's `re`. Empty if it is valid or unknown."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python means to change about sets is no fault of the pattern
         try:
