@@ -152,6 +152,55 @@ def test_serve_can_be_refused_on_windows() -> None:
     assert done.stdout.split() == []
 
 
+HIDES_SECRETS = {
+    "messages": "what sentences quote",
+    "comparison/values": "old and new values of changes, and where both differ",
+    "comparison/collector": "old and new values of changes, which reports show",
+    "jsonschemas/secrets": "values to which parameters with secret names refer",
+    "jsonschemas/candidates": "values that the old schema accepts and the new one refuses",
+    "jsonschemas/sentences": "literals of parameters with secret names, wherever the value stands",
+    "jsonschemas/value_generator": "examples have no value of a parameter with a secret name",
+    "parameter_table": "tables of parameters in a terminal and on pages",
+    "requests": "examples of requests",
+    "commands/params": "requests that are printed",
+    "commands/connection": "findings that are stored with a registered broker",
+    "catalog": "a catalog that is shown as a whole",
+    "pages/compare": "texts of pages, which are counted",
+    "pages/offerings": "texts of pages, which are counted",
+    "pages/render": "texts of pages, which are counted",
+    "reports/text_report": "lines of sources beside findings",
+    "sources/json_reader": "faults of text that has no values yet",
+    "sources/yaml_reader": "faults of text that has no values yet",
+    "sources/places": "lines of such faults",
+    "client/catalog_client": "error bodies of brokers, which may be any text",
+    "validation/rules/metadata": "the rule that finds secrets in metadata",
+}
+"""The modules that decide what is secret, each with what of it; others quote values in messages."""
+
+_DECISIONS = re.compile(r"redact|secret_name$|secret_path$|mask_secrets|Redactor")
+
+
+def test_only_listed_modules_decide_what_is_secret() -> None:
+    deciding = {
+        module.removesuffix(".py").removesuffix("/__init__")
+        for module, node in nodes(["redaction"])
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith("redaction")
+        if any(_DECISIONS.search(name.name) for name in node.names)
+    }
+    assert deciding == set(HIDES_SECRETS)
+
+
+def test_templates_of_messages_hold_no_values() -> None:
+    """A value in a template is not redacted, and its braces are read as places of values."""
+    wrong = [
+        f"{module}:{node.lineno}"
+        for module, node in nodes(["Message("])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message"
+        if node.args and isinstance(node.args[0], ast.JoinedStr)
+    ]
+    assert wrong == []
+
+
 def test_packages_form_no_circle() -> None:
     graph: dict[str, set[str]] = defaultdict(set)
     for module, target in between():

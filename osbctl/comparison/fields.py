@@ -37,10 +37,11 @@ from osbctl.comparison.values import (
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets
 from osbctl.jsonschemas.walk import same_value
+from osbctl.messages import text_of
 from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at
 from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
-from osbctl.redaction import SECRET, redact_text
+from osbctl.redaction import SECRET
 
 TEXT_LISTS = {
     "tags": ("tag", kinds.TAG_REMOVED, kinds.TAG_ADDED, "the tags"),
@@ -57,11 +58,11 @@ def compare_text_list(collector: Collector, pair: MatchedPair, key: str, old: An
     old_indexes, new_indexes = _first_indexes(old), _first_indexes(new)
     for text, index in old_indexes.items():
         if text not in new_indexes:
-            message, field = f"{word} {format_value(text)} removed", (key, redact_text(text))
+            message, field = f"{word} {format_value(text)} removed", (key, text_of(text))
             collector.add(removed, pair, message, field, text, None, old_path=(key, index), new_path=(key,))
     for text, index in new_indexes.items():
         if text not in old_indexes:
-            message, field = f"{word} {format_value(text)} added", (key, redact_text(text))
+            message, field = f"{word} {format_value(text)} added", (key, text_of(text))
             collector.add(added, pair, message, field, None, text, old_path=(key,), new_path=(key, index))
     if old_indexes.keys() == new_indexes.keys():
         _report_same_texts(collector, pair, key, old or [], new or [])

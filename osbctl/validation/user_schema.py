@@ -19,9 +19,8 @@ from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
 from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.walk import resolve_ref, subschemas
-from osbctl.messages import Message, Sentence
+from osbctl.messages import Message, Sentence, text_of
 from osbctl.paths import JsonPath, JsonValue, get_at, pointer
-from osbctl.redaction import redact_text
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule
 from osbctl.text import did_you_mean, escape_line
 from osbctl.validation.options import MAX_FINDINGS
@@ -109,7 +108,7 @@ def _make_rule(name: str, schema: dict[str, Any], own: dict[str, str]) -> Rule:
 
 
 def _one_line(text: str) -> str:
-    return escape_line(redact_text(" ".join(text.split())))
+    return escape_line(text_of(" ".join(text.split())))
 
 
 def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Finding]:

@@ -20,7 +20,6 @@ from osbctl.errors import SourceError
 from osbctl.fields import known_fields
 from osbctl.files import check_regular_file
 from osbctl.paths import JsonPath
-from osbctl.redaction import redact_text
 from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.source_tree import NO_VARIABLES, SUFFIXES, SourceTree, bundle_schemas
@@ -310,10 +309,9 @@ def compose(
     """
     folder = folder.replace(os.sep, "/")
     if not unsaved and not Path(folder).is_dir():
-        name = redact_text(folder)
         if Path(folder).exists():
-            raise SourceError(f"{name}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
-        raise SourceError(f"{name}: there is no such folder", "`osbctl init` writes one to start from")
+            raise SourceError(f"{folder}: not a folder", "`osbctl split CATALOG FOLDER` makes one of a catalog")
+        raise SourceError(f"{folder}: there is no such folder", "`osbctl init` writes one to start from")
     tree = SourceTree(Path(folder), limits, unsaved, variables=variables)
     problems = tree.problems
     composer = Composer(tree)

@@ -12,9 +12,8 @@ from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.jsonschemas.walk import subschemas
-from osbctl.messages import Message, SourceName
+from osbctl.messages import Message, SourceName, text_of
 from osbctl.paths import JsonPath, resolve_pointer, value_at
-from osbctl.redaction import redact_text
 from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText
 from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import Limits, read_bytes
@@ -300,7 +299,7 @@ class _Bundle:
                 return self._tree.read(folder / resolved.relative_to(folder.resolve()))
             self._add_problem(part, path, f"{name!r} leads out of the source folder", "copy it into the folder")
         except (SourceError, OSError, ValueError, RuntimeError):
-            hint = f"it was looked for at {(parent / redact_text(name)).as_posix()}"
+            hint = f"it was looked for at {(parent / text_of(name)).as_posix()}"
             self._add_problem(part, path, f"{name!r} cannot be read: no such file?", hint)
         return None
 
