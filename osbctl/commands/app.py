@@ -215,12 +215,23 @@ def _to_typer(option: Parameter) -> Parameter:
     if _is_repeatable(option):
         kind = list[get_args(kind)[0]] | None  # type: ignore[misc]  # mypy takes no types that are made at run time
         option = option.replace(default=option.default or None)
+    offer = _offer(described.complete) if described.complete else None
     if isinstance(described, Argument):
-        made = typer.Argument(metavar=described.metavar, help=described.help)
+        made = typer.Argument(metavar=described.metavar, help=described.help, autocompletion=offer)
     else:
         names = described.names or ((f"--{option.name.replace('_', '-')}",) if kind is bool else ())
-        made = typer.Option(*names, **described.settings)
+        made = typer.Option(*names, **described.settings, autocompletion=offer)
     return option.replace(annotation=Annotated[kind, made])
+
+
+def _offer(values: str) -> Callable[..., list[str]]:
+    """A function that offers values in a shell; what makes them is loaded when it is called."""
+
+    def offer(ctx: typer.Context, incomplete: str) -> list[str]:
+        module = import_module("osbctl.commands.completion")
+        return [*getattr(module, f"complete_{values}")(ctx, incomplete)]
+
+    return offer
 
 
 def _print_version(wanted: bool) -> None:

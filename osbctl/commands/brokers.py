@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def add(
-    name: common.BrokerName,
+    name: Annotated[str, Argument("NAME", "The broker's name.")],
     url: Annotated[str, Argument("URL", "Base address of the broker.")],
     platform: Annotated[Platform, Option("Platform to act as.", "--as")] = DEFAULT_PLATFORM,
     user: User = None,
@@ -155,7 +155,7 @@ def show(
 
 
 def refresh(
-    names: Annotated[tuple[str, ...], Argument("[NAME...]", "The brokers.  [default: all]")] = (),
+    names: Annotated[tuple[str, ...], Argument("[NAME...]", "The brokers.  [default: all]", complete="brokers")] = (),
     instances: common.Instances = None,
     dry_run: Annotated[bool, Option("Print what would happen, and store nothing.")] = False,
     quiet: Annotated[bool, Option("Report only brokers refused or not fetched.", "--quiet", "-q")] = False,

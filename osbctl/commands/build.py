@@ -43,7 +43,12 @@ def build(
     variables: Annotated[tuple[str, ...], Option("Value of ${NAME}; repeatable.", "--set", metavar="NAME=VALUE")] = (),
     accept: Annotated[
         tuple[str, ...],
-        Option("Accept a new id of SERVICE or SERVICE/PLAN; repeatable.", "--accept-id-change", metavar="NAME"),
+        Option(
+            "Accept a new id of SERVICE or SERVICE/PLAN; repeatable.",
+            "--accept-id-change",
+            metavar="NAME",
+            complete="objects",
+        ),
     ] = (),
     env: common.Env = None,
     config: common.Config = None,

@@ -23,7 +23,10 @@ from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import unreadable_result, validate_document
 
 _Broker = Annotated[
-    str, Argument("BROKER", "Its base address, that of its catalog, or the name of a registered broker.")
+    str,
+    Argument(
+        "BROKER", "Its base address, that of its catalog, or the name of a registered broker.", complete="brokers"
+    ),
 ]
 
 

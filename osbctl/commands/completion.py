@@ -8,9 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout, suppress
-from functools import partial
 from io import StringIO
-from types import SimpleNamespace
 from typing import Any
 
 _SAFE = re.compile(r"[A-Za-z0-9_][\w.@%+/-]*", re.ASCII)
@@ -26,9 +24,7 @@ def run_completion(make_command_group: Callable[[list[str]], Any]) -> int:
     with redirect_stdout(StringIO()) as printed, redirect_stderr(StringIO()):
         try:
             words, prefix = _words_of_shell()
-            group = make_command_group(words)
-            _add_completion(group)
-            group(args=[], prog_name="osbctl", standalone_mode=False)
+            make_command_group(words)(args=[], prog_name="osbctl", standalone_mode=False)
         except SystemExit as ended:
             code = int(ended.code or 0)
         except Exception:  # a message would spoil the line that is being typed
@@ -122,41 +118,6 @@ def complete_sources(ctx: Any, incomplete: str) -> list[str]:
     if not incomplete or glob(f"{escape(incomplete)}*"):  # noqa: PTH207
         return []
     return [f"broker:{name}" for name in complete_brokers(ctx)]
-
-
-OFFERED: dict[str, dict[str, Callable[[Any, str], Iterable[str]]]] = {
-    "validate": {"select": complete_rules, "ignore": complete_rules},
-    "fix": {"select": complete_rules},
-    "check": {"ignore": complete_rules, "url": complete_brokers},
-    "fetch": {"url": complete_brokers},
-    "rules": {"rule": complete_rules},
-    "show": {"service": complete_services},
-    "params": {"service": complete_services, "plan": complete_plans},
-    "build": {"accept": complete_objects},
-    "new": {"names": complete_new},
-    "diff": {"old": complete_sources, "new": complete_sources},
-    "page": {"sources": complete_sources},
-    "drift": {"broker": complete_brokers},
-    "show (brokers)": {"name": complete_brokers},
-    "refresh (brokers)": {"names": complete_brokers},
-    "remove (brokers)": {"name": complete_brokers},
-}
-"""Parameters of commands with the function that makes their values."""
-
-
-def _add_completion(group: Any, suffix: str = "") -> None:
-    """Let the parameters of a group's commands offer what `OFFERED` says."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            _add_completion(command, f" ({name})")
-        for parameter in command.params:
-            if complete := OFFERED.get(f"{name}{suffix}", {}).get(parameter.name):
-                parameter.shell_complete = partial(_complete, complete)
-
-
-def _complete(complete: Callable[[Any, str], Iterable[str]], ctx: Any, incomplete: str) -> list[Any]:
-    """The values that begin as the word to complete, in the form that typer prints."""
-    return [SimpleNamespace(value=one, help="") for one in complete(ctx, incomplete) if one.startswith(incomplete)]
 
 
 def _safe(names: Iterable[object]) -> list[str]:

@@ -98,9 +98,12 @@ class ChangesDisplay(NamedTuple):
 
 
 def diff(
-    old: Annotated[str, Argument("OLD", f"The current catalog, or a git revision of NEW. {common.ADDRESSED}")],
+    old: Annotated[
+        str, Argument("OLD", f"The current catalog, or a git revision of NEW. {common.ADDRESSED}", complete="sources")
+    ],
     new: Annotated[
-        str | None, Argument("NEW", "The new catalog.  [default: with a revision, all in this folder]")
+        str | None,
+        Argument("NEW", "The new catalog.  [default: with a revision, all in this folder]", complete="sources"),
     ] = None,
     platforms: common.JudgedPlatforms = (),
     instances: common.Instances = None,

@@ -88,7 +88,9 @@ class DriftSides(NamedTuple):
 
 
 def drift(
-    broker: Annotated[str | None, Argument("BROKER", "Its address, registered name, or source.")] = None,
+    broker: Annotated[
+        str | None, Argument("BROKER", "Its address, registered name, or source.", complete="brokers")
+    ] = None,
     stored: Annotated[
         tuple[str, ...],
         Argument("STORED...", "The platform's export, or a catalog.  [default: the one in the registry]"),

@@ -50,7 +50,9 @@ def fix(
     unsafe: Annotated[bool, Option("Also apply fixes that may change what platforms do.")] = False,
     check: Annotated[bool, Option("Write nothing; exit with 1 if something would be fixed.")] = False,
     diff: Annotated[bool, Option("Like --check, and print a patch for git apply -p0.")] = False,
-    select: Annotated[tuple[str, ...], Option("Fix only this rule; repeatable.", metavar="RULE")] = (),
+    select: Annotated[
+        tuple[str, ...], Option("Fix only this rule; repeatable.", metavar="RULE", complete="rules")
+    ] = (),
     api_version: common.CheckedVersion = None,
     exclude: common.Exclude = (),
     at: common.At = "",

@@ -18,12 +18,15 @@ from osbctl.reports import Format
 from osbctl.sources.read_bytes import report_name
 from osbctl.text import plural
 
+Completion = Literal["rules", "services", "plans", "objects", "new", "brokers", "sources"]
+"""What a shell offers as values of an option: `complete_rules` of `osbctl.commands.completion`, and the like."""
+
 
 class Argument:
     """An argument of a command, and what its help says."""
 
-    def __init__(self, metavar: str, help: str) -> None:
-        self.metavar, self.help = metavar, help
+    def __init__(self, metavar: str, help: str, *, complete: Completion | None = None) -> None:
+        self.metavar, self.help, self.complete = metavar, help, complete
 
 
 class Option:
@@ -41,8 +44,9 @@ class Option:
         max: int | None = None,
         envvar: str | list[str] | None = None,
         callback: Callable[..., Any] | None = None,
+        complete: Completion | None = None,
     ) -> None:
-        self.names = names
+        self.names, self.complete = names, complete
         self.settings = {
             "help": help,
             "metavar": metavar,
@@ -137,10 +141,10 @@ ReportFormat = Annotated[
 CheckedVersion = Annotated[
     ApiVersion | None, Option(f"API version to apply.  [default: {DEFAULT_API_VERSION}]", "--api-version")
 ]
-Ignore = Annotated[tuple[str, ...], Option("Do not report this rule; repeatable.", metavar="RULE")]
+Ignore = Annotated[tuple[str, ...], Option("Do not report this rule; repeatable.", metavar="RULE", complete="rules")]
 MaxBytes = Annotated[int, Option("Size limit of a source, in bytes.", metavar="N", min=1)]
 
-BrokerName = Annotated[str, Argument("NAME", "The broker's name.")]
+BrokerName = Annotated[str, Argument("NAME", "The broker's name.", complete="brokers")]
 Database = Annotated[
     str | None,
     Option(

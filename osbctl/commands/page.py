@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
 
 def page(
-    sources: Annotated[tuple[str, ...], Argument("SOURCE...", f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}")] = (),
+    sources: Annotated[
+        tuple[str, ...], Argument("SOURCE...", f"{common.ADDRESSED}{common.CATALOGS_IN_FOLDER}", complete="sources")
+    ] = (),
     output: Annotated[str | None, Option("Write the page to FILE.", "--output", "-o", metavar="FILE")] = None,
     since: Annotated[
         tuple[str, ...],

@@ -69,8 +69,8 @@ class PlanParameters:
 
 def params(
     source: common.Source,
-    service: Annotated[str, Argument("SERVICE", "The service offering, by name or id.")],
-    plan: Annotated[str, Argument("PLAN", "The plan, by name or id.")],
+    service: Annotated[str, Argument("SERVICE", "The service offering, by name or id.", complete="services")],
+    plan: Annotated[str, Argument("PLAN", "The plan, by name or id.", complete="plans")],
     purpose: Annotated[Purpose, Option("Purpose of the request.", "--for")] = Purpose.CREATE,
     request: Annotated[
         str | None,

@@ -23,7 +23,8 @@ _KEYS = ("id", "severity", "category", "summary", "why", "bad", "good", "fix", "
 
 def rules(
     rule: Annotated[
-        str | None, Argument("[RULE]", "A rule to explain, or a group (advice) or prefix (id-*) to list.")
+        str | None,
+        Argument("[RULE]", "A rule to explain, or a group (advice) or prefix (id-*) to list.", complete="rules"),
     ] = None,
     schemas: Annotated[
         tuple[str, ...],

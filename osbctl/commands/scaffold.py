@@ -37,7 +37,7 @@ def init(
 
 def new(
     thing: Annotated[Literal["service", "plan"], Argument("KIND", "service or plan.")],
-    names: Annotated[list[str], Argument("NAME...", "Its name: SERVICE, or SERVICE and PLAN.")],
+    names: Annotated[list[str], Argument("NAME...", "Its name: SERVICE, or SERVICE and PLAN.", complete="new")],
     folder: Annotated[Path, Option("The source folder.", "--folder", "-C", metavar="FOLDER")] = Path(),
 ) -> int:
     """Add a service offering or a plan to a source folder, with fresh GUIDs. Overwrites nothing.

@@ -31,7 +31,9 @@ class ValidationSettings(NamedTuple):
     platforms: common.CountedPlatforms = ()
     api_version: common.CheckedVersion = None
     fail_on: common.FailingSeverity = None
-    select: Annotated[tuple[str, ...], Option("Report only this rule; repeatable.", metavar="RULE")] = ()
+    select: Annotated[
+        tuple[str, ...], Option("Report only this rule; repeatable.", metavar="RULE", complete="rules")
+    ] = ()
     ignore: common.Ignore = ()
     schemas: Annotated[
         tuple[str, ...], Option("Also check against this JSON Schema of yours; repeatable.", "--schema", metavar="FILE")

@@ -15,7 +15,14 @@ from osbctl.text import AnsiStyle
 def show(
     source: common.Source,
     service: Annotated[
-        str | None, Option("Show this service offering, by name or id, in full.", "--service", "-s", metavar="NAME")
+        str | None,
+        Option(
+            "Show this service offering, by name or id, in full.",
+            "--service",
+            "-s",
+            metavar="NAME",
+            complete="services",
+        ),
     ] = None,
     long: Annotated[bool, Option("Show every plan in full, not one line each.", "--long", "-l")] = False,
     format: Annotated[
