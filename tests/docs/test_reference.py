@@ -12,6 +12,7 @@ import typer
 from osbctl import errors
 from osbctl.commands.settings import all_rules
 from osbctl.config import KEYS
+from osbctl.findings import DocumentError
 from tests.cli.program import commands
 from tests.docs.test_links import PAGES
 
@@ -115,7 +116,8 @@ def returned(tree: ast.AST) -> set[int]:
 
 
 def test_each_exit_code_is_there() -> None:
-    codes = {error.exit_code for error in vars(errors).values() if hasattr(error, "exit_code")}
+    kinds = [*vars(errors).values(), DocumentError]
+    codes = {error.exit_code for error in kinds if hasattr(error, "exit_code")}
     for file in [ROOT / "osbctl" / "__main__.py", ROOT / "osbctl" / "commands" / "app.py"]:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         codes |= constants(tree) | returned(tree)
