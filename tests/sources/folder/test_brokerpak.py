@@ -130,6 +130,16 @@ def test_the_text_of_an_upgrade(computed: Document) -> None:
     assert told.startswith("This upgrade provides support for OpenTofu version: 1.11.8. The upgrade")  # registrar.go
 
 
+def test_schemas_that_are_not_published_have_places(computed: Document, tmp_path: Path) -> None:
+    """`diff` and `params` judge by them."""
+    schemas = ("services", 1, "plans", 0, "schemas", "service_instance")
+    path = ("parameters", "properties", "jdbc-url", "enum")
+    assert place(computed, (*schemas, "update", *path)) == "database.yml:37:5"
+    without = read(brokerpak(tmp_path / "pak", envrc=ENVRC.replace('SCHEMAS="true"', "SCHEMAS=off")))
+    assert {place(without, (*schemas, way, *path)) for way in ("create", "update")} == {"database.yml:37:5"}
+    assert place(without, ("services", 1, "plans", 0, "schemas", "service_binding")) == "database.yml:20:1"
+
+
 def test_the_report_says_which_variables_were_used(tmp_path: Path) -> None:
     brokerpak(tmp_path / "pak")
     bare = osbctl("show", "pak", cwd=tmp_path).stderr
