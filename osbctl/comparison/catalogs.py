@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Level
@@ -86,19 +86,11 @@ def _index_by_id_and_number(items: Sequence[T], counted_first: set[tuple[str, st
     return {(item.id, numbers[id(item)]): item for item in items}
 
 
-class _NameKinds(NamedTuple):
-    """The kinds of change of a new object, a new name, and a name that another object had."""
-
-    added: Kind
-    renamed: Kind
-    taken: Kind
-
-
 _NAME_KINDS = {
-    False: _NameKinds(kinds.SERVICE_ADDED, kinds.SERVICE_RENAMED, kinds.SERVICE_NAME_TAKEN),
-    True: _NameKinds(kinds.PLAN_ADDED, kinds.PLAN_RENAMED, kinds.PLAN_NAME_TAKEN),
+    False: (kinds.SERVICE_ADDED, kinds.SERVICE_RENAMED, kinds.SERVICE_NAME_TAKEN),
+    True: (kinds.PLAN_ADDED, kinds.PLAN_RENAMED, kinds.PLAN_NAME_TAKEN),
 }
-"""By whether the object is a plan."""
+"""The kinds of change of a new object, a new name, and a name that another object had; by whether it is a plan."""
 
 
 class NameChanges:
