@@ -8,6 +8,7 @@ import pytest
 
 from osbctl.commands.diff import compare_documents
 from osbctl.platforms import Platform
+from osbctl.platforms.tools import tools_of
 from osbctl.platforms.verdict import judge
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
@@ -28,7 +29,7 @@ WORDS = {platform: f"{platform.label}|{platform}" for platform in Platform} | {
     Platform.SERVICE_MANAGER: r"Service Manager|service-manager|\bsmctl\b",
     Platform.KORIFI: r"Korifi|korifi",
 }
-"""Names of each platform; `cf` is a tool of Korifi, too."""
+"""Names of each platform and of its tools, which another one may have, too."""
 REFUSED_BY = {
     Platform.CLOUD_FOUNDRY: service("s", plan("p", "small", description="d" * 10_001)),
     Platform.KUBERNETES: service("s", plan("p", "small"), plan("q", "q" * 64)),
@@ -38,8 +39,8 @@ REFUSED_BY = {
 
 def words_of_others(platform: Platform, text: str) -> set[str]:
     others = "|".join(words for other, words in WORDS.items() if other is not platform)
-    found = set(re.findall(others, text))
-    return found - {"cf "} if platform is Platform.KORIFI else found
+    own = {tool.name for tool in tools_of([platform])}
+    return {word for word in re.findall(others, text) if word.strip() not in own}
 
 
 def test_each_platform_has_words() -> None:
