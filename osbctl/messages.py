@@ -90,10 +90,10 @@ def show_value(value: Value) -> str:
     """A value as a message shows it: without what may be secret, cut short, in its form."""
     if not isinstance(value.value, bool | None) and is_secret_path(value.path):
         return value.if_secret
-    shown = redact_at(value.value, value.path)
-    if value.limit and isinstance(shown, str):
-        shown = shown[: value.limit]
-    return value.form(shown)
+    if isinstance(value.value, str):
+        text = redact_text(value.value)
+        return value.form(text[: value.limit] if value.limit else text)
+    return value.form(redact_at(value.value, value.path))
 
 
 def _show(part: object) -> str:

@@ -57,11 +57,14 @@ def is_secret_path(path: JsonPath) -> bool:
 
 
 def _hides_what_follows(path: JsonPath, index: int) -> bool:
-    step, below = path[index], path[index + 1 :]
+    step = path[index]
     if isinstance(step, str) and step.casefold() == "dashboard_client":
-        return below not in (("id",), ("redirect_uri",))
+        return path[index + 1 :] not in (("id",), ("redirect_uri",))
+    if not may_be_secret_name(step):
+        return False
+    below = path[index + 1 :]
     is_parameter = index > 0 and path[index - 1] in BY_NAME and below
-    return may_be_secret_name(step) and (not is_parameter or not LITERALS.isdisjoint(below))
+    return not is_parameter or not LITERALS.isdisjoint(below)
 
 
 def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
