@@ -17,7 +17,7 @@ R, B, Y, S = Level.REFUSED, Level.BREAKING, Level.RISKY, Level.SAFE
 LETTERS = {R: "R", B: "B", Y: "Y", S: "S"}
 
 SMALL, LARGE, OTHER_SMALL = plan("p1", "small"), plan("p2", "large"), plan("p2", "small")
-TINY, CAPITAL = plan("p1", "tiny"), plan("p2", "Small")
+TINY, CAPITAL, PLACEHOLDER = plan("p1", "tiny"), plan("p2", "Small"), plan("p1", "{plan}")
 BINDABLE = plan("p1", "small", bindable=True)
 UPDATEABLE = plan("p1", "small", plan_updateable=True)
 DB, MQ = service("s1", "db", SMALL), service("s2", "mq", OTHER_SMALL)
@@ -389,6 +389,18 @@ def test_words_name_what_differs() -> None:
     )
     twice = by_rule(one(tags=["a", "b"]), one(tags=["b", "a", "b"]))["change-order"]
     assert twice.message == "the tags are the same, except for how often one is listed"
+
+
+def test_the_words_of_a_platform_name_the_objects_as_they_are() -> None:
+    """A name may look like a placeholder."""
+    ends = "Service {} already has a plan named {}"
+    for old, new, rule, plan_name in (
+        (TWO, two(plan("q", "SMALL"), LARGE), "change-plan-id", "SMALL"),
+        (two(plan("p1", "{service}")), two(plan("q", "{service}")), "change-plan-id", "{service}"),
+        (two(PLACEHOLDER, plan("p2", "x")), two(PLACEHOLDER | {"id": "p2"}, TINY), "change-plan-name-taken", "{plan}"),
+    ):
+        (effect,) = (one for one in by_rule(old, new)[rule].effects if one.platform is CF)
+        assert ends.format("db", plan_name) in effect.reaction, rule
 
 
 def test_every_rule_stands_in_the_table() -> None:
