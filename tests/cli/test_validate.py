@@ -119,6 +119,7 @@ def test_wrong_use_gets_a_sentence() -> None:
                 ("schema --select wire", "--select wire selects nothing"),
                 ("shared-id", "needs --together"),
                 ("house-schema", "needs --schema"),
+                ("pointer-not-found", "needs --at"),
             )
         ),
         (f"validate {FAULTY} --select schema-type --ignore schema-type", 2, "every selected rule is also ignored: sch"),
