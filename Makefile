@@ -97,6 +97,7 @@ docs: $(READY)
 	$(BIN)/python tools/release_lines.py
 	$(BIN)/python tools/make_docs.py
 	$(BIN)/python tools/surface.py
+	OSBCTL_WRITE_EXAMPLES=1 $(BIN)/python -m pytest --quiet -n 0 tests/test_examples.py
 
 ## Build the site into build/site; a broken link is an error.
 site: $(READY)

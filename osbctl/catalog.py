@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+from osbctl.messages import redact
 from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at, value_at
-from osbctl.redaction import redact
 
 
 class Deprecation(NamedTuple):
@@ -68,6 +68,10 @@ class ServiceOffering(NamedTuple):
     data: Mapping[str, Any]
     path: JsonPath
     unclear: frozenset[str] = frozenset()
+
+
+Identified: TypeAlias = ServiceOffering | ServicePlan
+"""What has an id and a name."""
 
 
 class Catalog(NamedTuple):

@@ -1,15 +1,231 @@
-"""Messages: sentences about a catalog or a broker, which are data until a report asks for their text.
+"""Messages: sentences about a catalog or a broker, and the secrets that none of them shows.
 
-A sentence is a template with values. What it quotes of a catalog, a schema or an answer is a `Value`; its path says
-whether it may be secret, and `show_value` alone decides what is shown of it. A sentence that is a plain string is
-redacted as a whole.
+A sentence is data until a report asks for its text: a template with values. What it quotes of a catalog, a schema or an
+answer is a `Value`; its path says whether it may be secret, and `show_value` alone decides what is shown of it. A
+sentence that is a plain string is redacted as a whole. Secrets are detected by the name of a field, or by their format.
 """
 
+import re
 from collections.abc import Callable
+from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.paths import JsonPath
-from osbctl.redaction import SECRET, is_secret_path, redact_at, redact_text
+from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
+
+SECRET = "(secret)"  # noqa: S105  # the replacement
+
+_SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
+_PERHAPS = ("passphrase", "credential", "key", "pwd")
+_SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
+"""Matched only as the last word of a parameter's name, as in X-Amz-Signature."""
+
+MAX_TEXT = 20_000
+"""Maximum number of characters of one text on a page."""
+
+_SHORTEST_PREFIX = 4
+_MAX_LEVELS = 200
+
+MASK = "***"
+_USER = re.compile(
+    r"(?<=://)(?:"
+    r"[^\s/?#@:]*:(?!\d*(?:[/?#]|$))\S{0,1000}"  # user:password, which may contain any character if unescaped; no port
+    r"""|[^\s/?#@:]*:\d+[/?#][^\s"',<>]{0,1000}[^\s"',<>/]"""  # nor that before a path like /@name
+    r"|[^\s/?#]*"
+    r")@"
+)
+_CUT_USER = re.compile(r"""(?<=://)[^\s/?#@:"'\[\]]+:(?=[^\s/?#@"']*[^\d\s/?#@"'…])[^\s/?#@"'…]+(?=["'…]|$)""")
+"""User and password of a URL whose end was cut off: what follows a host is a port, of digits."""
+_PARAMETER = re.compile(
+    r"(?<![\w.-])([\w.-]+)(\s{0,3}=\s{0,3})"
+    r"""("[^"]*"|'[^']*'|\\?["']?[^\s&;,"'<>]+)"""
+)
+
+
+@lru_cache(1_000)
+def is_secret_name(name: str) -> bool:
+    """Return whether a field of this name certainly holds a secret."""
+    return any(word in name.lower().replace("-", "_") for word in _SURE)
+
+
+@lru_cache(1_000)
+def may_be_secret_name(name: str | int) -> bool:
+    """Return whether a field of this name may hold a secret, so that its value must not be displayed."""
+    return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
+
+
+def is_secret_path(path: JsonPath) -> bool:
+    """Return whether the value at `path` of a catalog, a schema or a request may be secret, so that none may see it.
+
+    It is a dashboard client or a part of one, or stands below a secret name. Of a parameter with such a name, its
+    literals are secret, as `default` and `enum`, not the other keywords.
+    """
+    return any(_hides_what_follows(path, index) for index in range(len(path)))
+
+
+def _hides_what_follows(path: JsonPath, index: int) -> bool:
+    step = path[index]
+    if isinstance(step, str) and step.casefold() == "dashboard_client":
+        return path[index + 1 :] not in (("id",), ("redirect_uri",))
+    if not may_be_secret_name(step):
+        return False
+    below = path[index + 1 :]
+    is_parameter = index > 0 and path[index - 1] in BY_NAME and below
+    return not is_parameter or not LITERALS.isdisjoint(below)
+
+
+def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
+    """Redact the value at `path` of a catalog or a schema: what `is_secret_path` hides, and secrets in texts."""
+    if value is None or isinstance(value, bool):
+        return value
+    if is_secret_path(path):
+        return SECRET
+    if isinstance(value, dict):
+        return {redact_text(key): redact_at(inner, (*path, key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [redact_at(inner, (*path, index)) for index, inner in enumerate(value)]
+    return redact_text(value) if isinstance(value, str) else value
+
+
+_BEHIND_QUOTE = r"(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"
+"""Text that follows the closing quote by mistake."""
+_NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))
+_SECRET_FIELD = re.compile(
+    rf"""(["']?(?<![\w-])[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}["']?\s{{0,9}}:\s{{1,9}}|"[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}":)"""
+    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|[\[{{]|[^,}}\]]+)""",
+    re.IGNORECASE,
+)
+_BRACKET = re.compile(r"""[\[{\]}]|"(?:[^"\\]|\\.)*"|'[^']*'""")
+_USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s"']{0,1000}|[^\s/?#"']*)(?=@)""")
+
+
+_CLIENT = re.compile(r"""["']?(?<![\w-])dashboard_client["']?\s{0,9}:\s{0,9}(?=\S)""", re.IGNORECASE)
+_CLIENT_FIELD = re.compile(
+    rf"""(?<![\w-])(["']?[\w-]{{1,40}}["']?\s{{0,9}}:\s{{0,9}})"""
+    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|\[[^\]]*\]?|[^\s,{{}}\[\]"'][^,{{}}\[\]"']*)"""
+)
+_SCALAR = re.compile(r""""[^"]*"?|'[^']*'?|[^,}\]]*""")
+_PUBLIC_CLIENT_FIELD = re.compile(r"""["']?(?:id|redirect_uri)["']?\s*:""", re.IGNORECASE)
+
+
+def _mask_clients(line: str) -> str:
+    """A line with as many asterisks in place of what a dashboard client has beside its id and address."""
+    pieces, at = list[str](), 0
+    while match := _CLIENT.search(line, at):
+        start = match.end()
+        if line[start] in "[{":
+            end = _find_closing_bracket(line, start)
+            masked = _CLIENT_FIELD.sub(_mask_client_field, line[start:end])
+        else:
+            end = _SCALAR.match(line, start).end()  # type: ignore[union-attr]  # it matches an empty text, too
+            masked = "*" * (end - start)
+        pieces += line[at:start], masked
+        at = end
+    return "".join([*pieces, line[at:]])
+
+
+def _mask_client_field(match: re.Match[str]) -> str:
+    return match[0] if _PUBLIC_CLIENT_FIELD.match(match[1]) else match[1] + "*" * len(match[2])
+
+
+@lru_cache(16)
+def mask_secrets(line: str) -> str:
+    """A line of JSON or YAML with as many asterisks in place of each secret.
+
+    Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts.
+    """
+    line = _mask_clients(line)
+    line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
+    line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)
+    pieces, at = list[str](), 0
+    while match := _SECRET_FIELD.search(line, at):
+        start = match.start(2)
+        end = _find_closing_bracket(line, start) if match[2] in ("[", "{") else match.end()
+        pieces += line[at:start], "*" * (end - start)
+        at = end
+    return "".join([*pieces, line[at:]])
+
+
+def _find_closing_bracket(line: str, start: int) -> int:
+    """The end of the list or object that begins at `start`, or of the line."""
+    level = 0
+    for match in _BRACKET.finditer(line, start):
+        level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
+        if level == 0:
+            return match.end()
+    return len(line)
+
+
+def redact_text(text: str) -> str:
+    """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
+    if "://" in text:
+        text = _CUT_USER.sub(MASK, _USER.sub(f"{MASK}@", text))
+    return _PARAMETER.sub(_mask_secret_parameter, text) if "=" in text else text
+
+
+def redact(
+    value: JsonValue, known: frozenset[Any] = frozenset(), *, by_name: bool = True, levels: int = _MAX_LEVELS
+) -> JsonValue:
+    """Redact a value: fields with secret names, secrets in texts, and the `known` texts and numbers.
+
+    `by_name` false: fields with secret names as others. Whatever is more `levels` deep is redacted as well.
+    """
+    if isinstance(value, dict | list) and not levels:
+        return SECRET
+    if isinstance(value, dict):
+        return {
+            redact_text(k): redact_field(k, inner, known, by_name=by_name, levels=levels - 1)
+            for k, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [redact(inner, known, by_name=by_name, levels=levels - 1) for inner in value]
+    if isinstance(value, str):
+        # Prefixes, because other values may be derived from known ones.
+        begins = tuple(k for k in known if isinstance(k, str) and len(k) >= _SHORTEST_PREFIX)
+        return SECRET if value in known or value.startswith(begins) else redact_text(value)
+    return SECRET if not isinstance(value, bool) and value in known else value
+
+
+def redact_field(
+    name: str | int,
+    value: JsonValue,
+    known: frozenset[Any] = frozenset(),
+    *,
+    by_name: bool = True,
+    levels: int = _MAX_LEVELS,
+) -> JsonValue:
+    """Redact the value of a field with this name; see `redact`."""
+    if value is None or isinstance(value, bool) or not (by_name and may_be_secret_name(name)):
+        return redact(value, known, by_name=by_name, levels=levels)
+    return SECRET
+
+
+def _mask_secret_parameter(match: re.Match[str], *, keep_length: bool = False) -> str:
+    name, equals, value = match.groups()
+    is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
+    mask = "*" * len(value) if keep_length else MASK
+    return f"{name}{equals}{mask}" if is_short or may_be_secret_name(name) else match[0]
+
+
+class Redactor:
+    """Redacts the texts of a page, and counts the redactions."""
+
+    def __init__(self) -> None:
+        self.left_out = 0
+
+    def redact(self, value: object, limit: int = MAX_TEXT) -> str:
+        """Redact and truncate a text, and count it if it changed. Empty for other values."""
+        if not isinstance(value, str):
+            return ""
+        cut = value if len(value) <= limit else f"{value[:limit]} … ({len(value):,} characters)"
+        shown = redact_text(cut)
+        self.left_out += shown != cut or MASK in shown or SECRET in shown  # views redact some texts before
+        return shown
+
+    def must_redact(self, name: str) -> bool:
+        """Return whether the value of `name` must be redacted, and count it if so."""
+        hidden = may_be_secret_name(name)
+        self.left_out += hidden
+        return hidden
 
 
 class Value(NamedTuple):

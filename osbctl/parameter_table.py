@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.secrets import secret_literals
 from osbctl.jsonschemas.walk import resolve_ref
+from osbctl.messages import SECRET, redact, redact_field, redact_text
 from osbctl.paths import JsonValue, value_at
-from osbctl.redaction import SECRET, redact, redact_field, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_LEVELS = 6

@@ -24,12 +24,11 @@ from osbctl.jsonschemas.secrets import secret_literals
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import UndecidableError
-from osbctl.messages import Sentence
+from osbctl.messages import Sentence, is_secret_path, may_be_secret_name, redact
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import JsonPath, JsonValue
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import Manifest, ProvisionRequest, Purpose, Tool, tools_of
-from osbctl.redaction import is_secret_path, may_be_secret_name, redact
 from osbctl.sources.folder.brokerpak_requests import UNKNOWN, RequestRules
 from osbctl.sources.folder.go_yaml import has_no_json
 from osbctl.text import did_you_mean, escape_line, format_key, is_safe_character

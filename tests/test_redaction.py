@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from osbctl.client.connection_options import SentPassword, find_secret_pointers
-from osbctl.redaction import (
+from osbctl.messages import (
     SECRET,
     Redactor,
     is_secret_name,

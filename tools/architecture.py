@@ -33,7 +33,6 @@ LAYERS = {
 
 BASE = (
     ("paths", "text"),
-    ("redaction",),
     ("messages",),
     ("catalog", "errors"),
     ("files",),

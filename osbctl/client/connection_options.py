@@ -14,9 +14,9 @@ from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit, urlun
 
 from osbctl.errors import SourceError
 from osbctl.files import check_regular_file
+from osbctl.messages import MASK
 from osbctl.paths import JsonPath, JsonValue, entries, pointer
 from osbctl.platforms import DEFAULT_API_VERSION
-from osbctl.redaction import MASK
 from osbctl.sources.read_bytes import MAX_BYTES
 
 SURE_LENGTH = 8

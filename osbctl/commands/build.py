@@ -23,9 +23,9 @@ from osbctl.files import write_file, write_on_success
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
-from osbctl.sources.folder import LOCK, compose
-from osbctl.sources.folder.brokerpak import is_brokerpak
+from osbctl.sources.folder import compose
 from osbctl.sources.folder.lock import Lock
+from osbctl.sources.folder.source_tree import LOCK, is_brokerpak
 from osbctl.text import did_you_mean, escape_line, json_text, plural
 from osbctl.validation.pipeline import validate_document
 

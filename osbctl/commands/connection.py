@@ -18,9 +18,9 @@ from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.fields import describe_left_out
 from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.messages import is_secret_path, may_be_secret_name
 from osbctl.paths import pointer
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
-from osbctl.redaction import is_secret_path, may_be_secret_name
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.parse import parse_document

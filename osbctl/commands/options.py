@@ -101,7 +101,7 @@ def check_options_used(sources: Sequence[str], *, env: str | None = None, stdin_
 
 def _may_be_brokerpak(source: str) -> bool:
     """Return whether a source is a brokerpak, or is not there, which is reported when it is read."""
-    from osbctl.sources.folder.brokerpak import is_brokerpak
+    from osbctl.sources.folder.source_tree import is_brokerpak
 
     if source == "-" or "://" in source:
         return False

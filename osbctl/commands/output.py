@@ -187,8 +187,7 @@ def _check_not_input(output: str, input_path: str) -> None:
         return
     from pathlib import Path
 
-    from osbctl.sources.folder import LOCK
-    from osbctl.sources.folder.source_tree import SUFFIXES
+    from osbctl.sources.folder.source_tree import LOCK, SUFFIXES
 
     file = Path(os.path.realpath(output))
     is_source = file.suffix.lower() in SUFFIXES or file.name == LOCK

@@ -15,11 +15,11 @@ from osbctl.commands.output import terminal_width, use_color, write_json, write_
 from osbctl.commands.settings import chosen_platforms, find_by_name_or_id, first_config
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
+from osbctl.messages import redact
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import get_at, pointer
 from osbctl.platforms import Platform, chosen_or_all
 from osbctl.platforms.tools import PARAMETERS_FILE, ProvisionRequest, Purpose
-from osbctl.redaction import redact
 from osbctl.reports.text_report import format_findings
 from osbctl.requests import (
     Command,

@@ -21,8 +21,7 @@ from osbctl.credentials import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
-from osbctl.sources.folder import LOCK
-from osbctl.sources.folder.source_tree import SUFFIXES
+from osbctl.sources.folder.source_tree import LOCK, SUFFIXES
 
 if TYPE_CHECKING:
     from osbctl.broker.serve import Service

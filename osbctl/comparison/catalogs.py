@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog, Identified, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Level
 from osbctl.comparison import kinds
 from osbctl.comparison.collector import Collector, MatchedPair
@@ -28,9 +28,6 @@ from osbctl.platforms.updates import (
     simulate_update,
 )
 from osbctl.text import plural
-
-Identified: TypeAlias = ServiceOffering | ServicePlan
-"""Object with an id and a name."""
 
 T = TypeVar("T", bound="Identified")
 

@@ -7,10 +7,9 @@ from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change, ObjectRef
 from osbctl.comparison.kinds import Kind
 from osbctl.comparison.values import ChangedValue
-from osbctl.messages import Sentence
+from osbctl.messages import Sentence, redact_at
 from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.platforms import Platform
-from osbctl.redaction import redact_at
 from osbctl.sources.document import Document
 
 

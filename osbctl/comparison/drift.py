@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from osbctl.catalog import Catalog
+from osbctl.catalog import Catalog, Identified
 from osbctl.changes import Change, Level
 from osbctl.comparison import kinds
-from osbctl.comparison.catalogs import Identified, compare_catalogs
+from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import FLAGS, INHERITED
 from osbctl.errors import SourceError
 from osbctl.paths import get_at

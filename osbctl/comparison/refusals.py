@@ -4,9 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from osbctl.catalog import Catalog, object_path
+from osbctl.catalog import Catalog, Identified, object_path
 from osbctl.changes import Change, Effect, Level, ObjectRef
-from osbctl.comparison.catalogs import Identified
 from osbctl.comparison.kinds import NOW_REFUSED, PLAN_NAME_TAKEN, REFUSED_IN_PART, SERVICE_NAME_TAKEN, Kind
 from osbctl.comparison.values import format_value
 from osbctl.paths import JsonPath, pointer

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from osbctl.fields import known_fields
 from osbctl.jsonschemas.walk import same_value
-from osbctl.messages import Message, Sentence, Value, text_of
+from osbctl.messages import SECRET, Message, Sentence, Value, redact_at, text_of
 from osbctl.paths import JsonPath, JsonValue
-from osbctl.redaction import SECRET, redact_at
 
 MAX_TEXT = 80
 """Characters of a value in a message."""

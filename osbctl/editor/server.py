@@ -19,7 +19,7 @@ from osbctl.editor.open_files import OpenFiles, path_from_uri
 from osbctl.editor.text_document import TextDocument, make_diagnostic
 from osbctl.findings import Finding
 from osbctl.paths import JsonPath, get_at, value_at
-from osbctl.sources.folder import LOCK
+from osbctl.sources.folder.source_tree import LOCK
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import escape_line
 

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from osbctl.jsonschemas.constraints import Constraints
 from osbctl.jsonschemas.schema_tree import Subschema
 from osbctl.jsonschemas.secrets import Secrets, redact_and_cut
+from osbctl.messages import SECRET, may_be_secret_name
 from osbctl.paths import JsonPath, JsonValue
-from osbctl.redaction import SECRET, may_be_secret_name
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 """`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""

@@ -32,8 +32,8 @@ from osbctl.jsonschemas.secrets import Secrets, is_at_or_below, redact_and_cut
 from osbctl.jsonschemas.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.jsonschemas.walk import IN_PLACE, UndecidableError, find_refs, same_value
+from osbctl.messages import SECRET
 from osbctl.paths import BY_NAME, JsonPath, JsonValue, entries, get_at
-from osbctl.redaction import SECRET
 
 MAX_CHANGES = 200
 """Changes reported of one pair of schemas; the rest is one line."""

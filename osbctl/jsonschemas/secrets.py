@@ -6,8 +6,8 @@ from typing import Any
 
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 from osbctl.jsonschemas.walk import find_refs, resolve_ref
+from osbctl.messages import may_be_secret_name, redact, redact_text
 from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue, entries
-from osbctl.redaction import may_be_secret_name, redact, redact_text
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_TEXT = 60

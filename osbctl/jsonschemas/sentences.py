@@ -8,9 +8,8 @@ import jsonschema_rs
 from jsonschema_rs import ValidationError
 
 from osbctl.jsonschemas.dialects import Dialect, is_valid_schema
-from osbctl.messages import Message, Value
+from osbctl.messages import SECRET, Message, Value, redact
 from osbctl.paths import JsonPath, JsonValue, entries, pointer
-from osbctl.redaction import SECRET, redact
 from osbctl.text import escape_line, format_key
 
 SENTENCES = {

@@ -16,8 +16,8 @@ import jsonschema_rs
 from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
 from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.messages import may_be_secret_name
 from osbctl.paths import JsonValue, entries
-from osbctl.redaction import may_be_secret_name
 
 Schemas: TypeAlias = tuple[Subschema, ...]
 

@@ -2,7 +2,7 @@
 
 Here is the content of a page: catalogs, additions, and theme. `render` is the output; `offerings` and `compare` turn a
 catalog into the view models that the templates in `assets/` print. Nothing of a catalog is trusted: templates escape
-text, `safe_content` checks addresses and images, and `redaction` removes secrets.
+text, `safe_content` checks addresses and images, and `messages` removes secrets.
 """
 
 from collections.abc import Mapping, Sequence

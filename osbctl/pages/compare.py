@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from osbctl.catalog import ServicePlan
+from osbctl.messages import Redactor
 from osbctl.parameter_table import parameter_names
-from osbctl.redaction import Redactor
 from osbctl.views import Prices, flag_text, yes_or_no
 
 HAS = "✓"

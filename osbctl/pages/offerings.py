@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.findings import Finding
+from osbctl.messages import SECRET, Redactor, mask_secrets
 from osbctl.pages import Part, PlanRequests, compare
 from osbctl.pages.safe_content import (
     MAX_ADDRESS_LENGTH,
@@ -23,7 +24,6 @@ from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import JsonPath, pointer
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, VerdictKind
-from osbctl.redaction import SECRET, Redactor, mask_secrets
 from osbctl.views import Prices, bullets, flag_text, format_amount, is_free, parse_prices, price_phrases, yes_or_no
 
 MAX_TAGS = 200

@@ -17,10 +17,10 @@ from osbctl import __version__
 from osbctl.changes import READING_ORDER, join_by, platforms_and_effects
 from osbctl.errors import UsageError
 from osbctl.findings import Severity
+from osbctl.messages import Redactor
 from osbctl.pages import MAX_WITH_REQUESTS, Content, Part
 from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView, VerdictView, catalog_verdicts
 from osbctl.pages.safe_content import Anchors, format_inline, fragment
-from osbctl.redaction import Redactor
 from osbctl.text import escape_line
 
 N = TypeVar("N")

@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from osbctl.findings import MAX_LOCATED, Finding, Severity, ValidationResult, Verdict
-from osbctl.messages import text_of
+from osbctl.messages import is_secret_path, mask_secrets, text_of
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind
-from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.reports import Report
 from osbctl.text import AnsiStyle, escape_line, excerpt_with_carets, plural, wrap_line
 

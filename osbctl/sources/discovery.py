@@ -17,8 +17,7 @@ from osbctl.files import read_bounded
 from osbctl.findings import DocumentError
 from osbctl.sources.catalogs import has_service_offering
 from osbctl.sources.document import Document
-from osbctl.sources.folder import LOCK, SETTINGS
-from osbctl.sources.folder.source_tree import MANIFEST, SUFFIXES
+from osbctl.sources.folder.source_tree import LOCK, MANIFEST, SETTINGS, SUFFIXES, is_brokerpak
 from osbctl.sources.parse import decode_utf8, is_template, parse_stream, parse_text
 from osbctl.sources.read_bytes import MAX_BYTES, run_git
 from osbctl.text import closest_word
@@ -260,8 +259,6 @@ def _find_whole_folders(prefix: str, paths: Collection[str], skipped: Collection
 
 
 def _is_brokerpak_folder(folder: str) -> bool:
-    from osbctl.sources.folder.brokerpak import is_brokerpak  # only some folders are one
-
     return os.path.isfile(f"{folder}/{MANIFEST}") and is_brokerpak(folder)  # noqa: PTH113
 
 

@@ -11,8 +11,8 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumente
 from typing import Any
 
 from osbctl.findings import DocumentError
+from osbctl.messages import is_secret_path, mask_secrets
 from osbctl.paths import JsonPath, depth
-from osbctl.redaction import is_secret_path, mask_secrets
 from osbctl.sources.places import DECIMAL_COMMA, FaultRecorder, Lines, Span, TextFault, is_decimal_comma
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
 

@@ -9,9 +9,8 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import Message, Sentence
+from osbctl.messages import SECRET, Message, Sentence, may_be_secret_name
 from osbctl.paths import JsonPath
-from osbctl.redaction import SECRET, may_be_secret_name
 
 MAX_PROBLEMS = 100
 """The most faults that are reported of one text; the last one says that more are omitted."""

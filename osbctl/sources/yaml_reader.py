@@ -13,8 +13,8 @@ from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, Se
 from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
+from osbctl.messages import SECRET, is_secret_path
 from osbctl.paths import JsonPath, entries
-from osbctl.redaction import SECRET, is_secret_path
 from osbctl.sources.places import (
     DECIMAL_COMMA,
     MAX_PROBLEMS,

@@ -22,13 +22,18 @@ from osbctl.files import check_regular_file
 from osbctl.paths import JsonPath
 from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import lock as locks
-from osbctl.sources.folder.source_tree import NO_VARIABLES, SUFFIXES, SourceTree, bundle_schemas
+from osbctl.sources.folder.source_tree import (
+    LOCK,
+    NO_VARIABLES,
+    SETTINGS,
+    SUFFIXES,
+    SourceTree,
+    bundle_schemas,
+    is_brokerpak,
+)
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_file, read_git_folder
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import closest_word, did_you_mean
-
-SETTINGS = ("services", "defaults", "fields")
-"""The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
 
 _NO_SETTINGS = Document("", {}, "folder")
 """The settings of a folder without catalog.yaml."""
@@ -269,7 +274,6 @@ class Overlay:
         self._composer.problem("build-overlay", message, self._part, path, hint)
 
 
-LOCK = "catalog.lock"
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
@@ -277,7 +281,7 @@ def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **opti
     """Read a source folder or a brokerpak, on the disk or in git; options and errors as in `compose`."""
     folder = folder.replace(os.sep, "/")
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
-    from osbctl.sources.folder.brokerpak import is_brokerpak, read_brokerpak  # only some folders are one
+    from osbctl.sources.folder.brokerpak import read_brokerpak  # only some folders are one
 
     if is_brokerpak(folder, unsaved):
         limits = options.get("limits", DEFAULT_LIMITS)

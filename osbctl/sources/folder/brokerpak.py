@@ -8,7 +8,6 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from osbctl.catalog import objects_in_list
@@ -31,7 +30,7 @@ from osbctl.sources.folder.brokerpak_variables import (
 )
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
 from osbctl.sources.folder.source_tree import MANIFEST, SourceTree
-from osbctl.sources.read_bytes import Limits, read_bytes
+from osbctl.sources.read_bytes import Limits
 from osbctl.sources.variables import Variables
 
 PLAN = {"id": "id", "name": "name", "description": "description"}
@@ -68,16 +67,6 @@ _UPGRADE = (
     "This upgrade provides support for OpenTofu version: {0}. The upgrade operation will take a while. "
     "The instance and all associated bindings will be upgraded."
 )
-
-
-def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({})) -> bool:
-    """Return whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
-    file = Path(folder, MANIFEST)
-    try:
-        data = unsaved.get(file.resolve()) or read_bytes(str(file))[0]
-    except (OSError, SourceError):
-        return False
-    return b"service_definitions" in data
 
 
 def read_brokerpak(folder: str, *, limits: Limits, unsaved: Mapping[Path, bytes], variables: Variables) -> Document:

@@ -25,12 +25,27 @@ SUFFIXES = (".yaml", ".yml", ".json")
 MANIFEST = "manifest.yml"
 """The file of a brokerpak that names the files of its service offerings."""
 
+SETTINGS = ("services", "defaults", "fields")
+"""The keys of catalog.yaml: the order of the services, defaults, and further fields of the catalog."""
+
+LOCK = "catalog.lock"
+
 _LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
 
 _PLACES = "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
 
 _REFERENCE = re.compile(r"\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{[^}]*\}?")
+
+
+def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({})) -> bool:
+    """Return whether a folder, or `REV:path`, is a brokerpak, by its manifest; `unsaved` as for `compose`."""
+    file = Path(folder, MANIFEST)
+    try:
+        data = unsaved.get(file.resolve()) or read_bytes(str(file))[0]
+    except (OSError, SourceError):
+        return False
+    return b"service_definitions" in data
 
 
 class FindingCollector(list[Finding]):

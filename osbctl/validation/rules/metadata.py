@@ -7,11 +7,10 @@ from typing import Any
 from osbctl.catalog import has_price, objects_in_list, parse_date
 from osbctl.fields import CONVENTIONS
 from osbctl.findings import Finding, Group, Severity
-from osbctl.messages import Message, Value
+from osbctl.messages import Message, Value, is_secret_name
 from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
 from osbctl.platforms import Platform
-from osbctl.redaction import is_secret_name
 from osbctl.rule import Category, Rule
 from osbctl.text import LIST_HINT
 from osbctl.validation.checks import CatalogNode, Node, check_catalog, is_numbered
