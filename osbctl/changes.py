@@ -91,12 +91,12 @@ class Change:
     @property
     def is_added_object(self) -> bool:
         """Return whether the old catalog lacks the service offering or plan; its old path is then that of the list."""
-        return _is_missing_in(self.new_path, self.old_path)
+        return _is_object_on_one_side(self.new_path, self.old_path)
 
     @property
     def is_removed_object(self) -> bool:
         """Return whether the new catalog lacks the service offering or plan; its new path is then that of the list."""
-        return _is_missing_in(self.old_path, self.new_path)
+        return _is_object_on_one_side(self.old_path, self.new_path)
 
     @property
     def fact(self) -> Hashable:
@@ -126,7 +126,7 @@ class DiffFailOn(StrEnum):
         return change.level.rank >= Level(self.value).rank
 
 
-def _is_missing_in(path: JsonPath, other: JsonPath) -> bool:
+def _is_object_on_one_side(path: JsonPath, other: JsonPath) -> bool:
     """Return whether `path` is that of a service offering or plan, and `other` that of a list which lacks it."""
     return bool(path) and isinstance(path[-1], int) and other[-1:] in (("services",), ("plans",))
 

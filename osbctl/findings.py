@@ -57,7 +57,8 @@ class Fix(NamedTuple):
 
     `set` writes `value` to `path` (which may not exist yet), `remove` deletes the entry, `rename` changes its key to
     `value`, `quote` turns a scalar into a string with the same text, `wrap` a single value into a list.
-    An empty path means the scalar at the finding's location, which may be a key; its meaning stays.
+    An empty path means the scalar at the finding's location, which may be a key; its meaning stays. An item of a list
+    cannot be removed, nor can a list or an object that is written in several lines be set.
     `safe`: no platform understands the catalog differently, or all refused it and this is the only possible fix.
     """
 
@@ -108,7 +109,8 @@ class Quote(NamedTuple):
 class Group(NamedTuple):
     """Findings of one rule that a report shows as one: those with the same `key`.
 
-    `summary` follows their number: `plans are free, but have a price`.
+    `summary` follows their number, so it is plural: `plans are free, but have a price`. The places that single findings
+    relate to are not named.
     """
 
     summary: Sentence

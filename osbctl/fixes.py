@@ -43,13 +43,13 @@ def make_edit(document: ParsedText, spans: Mapping[JsonPath, Span], fix: Fix, pa
     text, span = document.text, spans.get(path)
     if span is None:
         return _make_insertion(document, spans, path, fix.value) if fix.action == "set" else NO_TEXT
-    if span.style in ("|", ">"):
-        return f"it is a block of lines, after `{span.style}`"
+    if obstacle := _find_obstacle(span, fix):
+        return obstacle
     if fix.action == "remove":
-        return _ANCHORED if span.anchored else _make_removal(document, spans, path)
+        return _make_removal(document, spans, path)
     if fix.action == "rename":
         quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
-        return Edit(*span.key, f"{quote}{fix.value}{quote}") if span.key[1] else NO_TEXT
+        return Edit(*span.key, f"{quote}{fix.value}{quote}")
     start, end = span.start, span.end
     if span.anchored:
         anchor = _ANCHOR.match(text, start, end)
@@ -61,6 +61,17 @@ def make_edit(document: ParsedText, spans: Mapping[JsonPath, Span], fix: Fix, pa
     if fix.action == "wrap":
         return Edit(start, end, f"[{text[start:end] if span.style else _format_value(fix.value)}]")
     return Edit(start, end, _format_value(fix.value))
+
+
+def _find_obstacle(span: Span, fix: Fix) -> str:
+    """Why a value written like this cannot be edited; empty if it can."""
+    if span.style in ("|", ">"):
+        return f"it is a block of lines, after `{span.style}`"
+    if fix.action in ("remove", "rename"):
+        if not span.key[1]:
+            return "it is an item of a list"
+        return _ANCHORED if fix.action == "remove" and span.anchored else ""
+    return "it is written in several lines" if span.below and not span.flow else ""
 
 
 def _make_removal(document: ParsedText, spans: Mapping[JsonPath, Span], path: JsonPath) -> Edit | str:
@@ -233,7 +244,7 @@ class Pass:
         if not fix.path and not self._is_in_services(finding):
             return "it is outside of the service offerings, where other programs may read it"
         top = self.document.top
-        wanted = fix if not is_in_spring_catalog(pointer(top)) else _translate_to_spring(fix)
+        wanted = fix if not is_in_spring_catalog(pointer(top)) else _spell_target_as_spring(fix)
         try:
             text = self._load_text(location.source)
         except DocumentError:  # a file of variables
@@ -351,8 +362,8 @@ class _SourceText:
         return found if matches else None
 
 
-def _translate_to_spring(fix: Fix) -> Fix:
-    """The fix with field names as Spring spells them."""
+def _spell_target_as_spring(fix: Fix) -> Fix:
+    """The fix with the name of its own field, or its new name, as Spring spells it."""
     if fix.action == "rename":
         return fix._replace(value=spring_field_name(fix.value))
     *above, last = fix.path or ("",)

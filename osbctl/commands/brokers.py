@@ -93,7 +93,7 @@ def add(
     with open_registry(database, create=True) as registry:
         registration = Registration(name, address, user or url_user, api_version.value, platform)
         registry.check_name_available(name)
-        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=True, address_typed=True)
+        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, is_only_broker=True, address_typed=True)
         client = RegisteredBrokerClient(network.connection_options(), finder.find_password)
         refresh = register_broker(registry, registration, client)
     write_lines(refresh_lines(registration.name, refresh))
@@ -183,7 +183,7 @@ def refresh(
         chosen = resolve_broker_names(registry, names)
         used_plans = None if instances is None else read_used_plans(instances)
         print_note(*unknown_plan_notes(registry, used_plans, instances or ""))
-        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, one_broker=len(chosen) == 1)
+        finder = PasswordFinder(stdin=password_stdin, credentials=credentials, is_only_broker=len(chosen) == 1)
         client = RegisteredBrokerClient(network.connection_options(), finder.find_password)
         policy = Policy(used_plans, dry_run)
         results = show_progress(refresh_brokers(registry, chosen, client, policy, jobs), len(chosen), "refreshing")

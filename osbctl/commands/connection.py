@@ -138,9 +138,9 @@ class BrokerConnection(NamedTuple):
     def _connection_options(self) -> ConnectionOptions:
         return replace(self.network.connection_options(), max_bytes=self.max_bytes)
 
-    def make_client(self, *, one_broker: bool) -> RegisteredBrokerClient:
-        """A client of registered brokers; reads passwords that options name, and may ask for that of `one_broker`."""
-        finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, one_broker=one_broker)
+    def make_client(self, *, is_only_broker: bool) -> RegisteredBrokerClient:
+        """A client of registered brokers, which reads passwords that options name, and asks for that of an only one."""
+        finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, is_only_broker=is_only_broker)
         return RegisteredBrokerClient(self._connection_options(), finder.find_password)
 
     def find_registration(self, broker: str) -> Registration | None:
@@ -150,7 +150,7 @@ class BrokerConnection(NamedTuple):
         """
         is_file = os.path.exists(broker)  # noqa: PTH110
         if is_address(broker) or (not is_file and ("/" in broker or ":" in broker)):
-            self._check_for_brokers(addresses=1)
+            self._check_options_suit(addresses=1)
             return None
         from osbctl.registry import find_registration
 
@@ -162,10 +162,10 @@ class BrokerConnection(NamedTuple):
                 raise UsageError(message, f"osbctl validate {shlex.quote(broker)}") from None
             error.advice += "; an address begins with https://"
             raise
-        self._check_for_brokers(registered=1)
+        self._check_options_suit(registered=1)
         return found
 
-    def _check_for_brokers(self, *, addresses: int = 0, registered: int = 0) -> None:
+    def _check_options_suit(self, *, addresses: int = 0, registered: int = 0) -> None:
         """Raise UsageError for an option that none of so many brokers can use, or that they cannot share."""
         if not registered:
             refuse_options(self._asdict(), ["credentials"], "registered brokers")
@@ -178,7 +178,7 @@ class BrokerConnection(NamedTuple):
         """The address of a broker, and the connection options: those of its `registration`, if it has one."""
         if registration is None:
             return self.resolve_connection(broker)
-        return self.make_client(one_broker=True).resolve_connection(registration)
+        return self.make_client(is_only_broker=True).resolve_connection(registration)
 
     def with_configured_version(self, config: Config) -> Self:
         """The options with the API version of the configuration, unless another is given."""
@@ -194,7 +194,7 @@ class BrokerConnection(NamedTuple):
         if where.at and addresses + registered == len(sources):
             raise UsageError("--at is for files, and every source is an address", "leave it out")
         if addresses or registered:
-            self._check_for_brokers(addresses=addresses, registered=registered)
+            self._check_options_suit(addresses=addresses, registered=registered)
             return
         given = {**self.network._asdict(), **self._asdict()}
         unused = {**NetworkOptions._field_defaults, **self._field_defaults}

@@ -78,7 +78,7 @@ class DriftSides(NamedTuple):
         try:
             with open_registry_of(broker, self.connection.database) as registry:
                 registered = registry.broker(broker)
-                return read_registered_sides(registry, registered, self.connection.make_client(one_broker=True))
+                return read_registered_sides(registry, registered, self.connection.make_client(is_only_broker=True))
         except UnknownBrokerError:
             if not ("://" in broker or os.path.exists(broker)):  # noqa: PTH110
                 raise
@@ -183,7 +183,7 @@ def _report_all_brokers(
     with open_registry(sides.connection.database) as registry:
         total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
-        client = sides.connection.make_client(one_broker=total == 1)
+        client = sides.connection.make_client(is_only_broker=total == 1)
         results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
         checked = sorted(show_progress(results, total, "checking"), key=itemgetter(0))
 

@@ -56,18 +56,20 @@ def _not_empty(password: str) -> str:
 class PasswordFinder:
     """Finds passwords: on standard input, in a variable, in credential records, by a prompt, in this order.
 
-    `one_broker`: there is only one, so its password can come from standard input or a prompt. `address_typed`: the
+    `is_only_broker`: there is only one, so its password can come from standard input or a prompt. `address_typed`: the
     operator has typed the address. Else it comes from the database, and anyone who can write there could redirect a
     password: so the variable with the address must match if it is set, and a prompt shows the address. If neither
     confirms it, a note says so, once.
     """
 
-    def __init__(self, *, stdin: bool, credentials: str | None, one_broker: bool, address_typed: bool = False) -> None:
-        if stdin and not one_broker:
+    def __init__(
+        self, *, stdin: bool, credentials: str | None, is_only_broker: bool, address_typed: bool = False
+    ) -> None:
+        if stdin and not is_only_broker:
             raise several_brokers_error()
         self._read = read_password_from_stdin() if stdin else None
         self._records = _read_passwords(credentials) if credentials else {}
-        self._single = one_broker
+        self._single = is_only_broker
         self._typed = address_typed
         self._note_lock = Lock()  # the first of several threads takes it, and prints the note
 

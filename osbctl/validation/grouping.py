@@ -77,6 +77,7 @@ def _merge_group(group: list[Finding], sentence: Sentence) -> Finding:
         return group[0]
     return group[0]._replace(
         sentence=sentence,
+        related_path=None,  # each member has one of its own
         members=tuple(member for finding in group for member in finding.members or (finding,)),
         fixes=fixes_of(group),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),

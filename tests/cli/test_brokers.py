@@ -259,7 +259,7 @@ def test_a_prompt_shows_the_stored_address_and_asks_once(
     prompts: list[str] = []
     terminal = mock.patch.multiple("sys.stdin", isatty=lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda prompt: prompts.append(prompt) or PASSWORD)
-    finder = PasswordFinder(stdin=False, credentials=None, one_broker=True)
+    finder = PasswordFinder(stdin=False, credentials=None, is_only_broker=True)
     stored = Registration("my-db", "http://broker.example.com", USER, "2.17", Platform.CLOUD_FOUNDRY)
     with terminal:
         assert [finder.find_password(stored) for _ in range(2)] == [PASSWORD, PASSWORD]

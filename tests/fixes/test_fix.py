@@ -157,6 +157,16 @@ def test_an_entry_is_added_without_a_look_at_all_others() -> None:
     assert apply_edits(document.text, [made]) == '{"services": [{"id": "i"}, {"bindable": true, "id": "j"}]}'
 
 
+def test_an_item_and_a_list_of_several_lines_cannot_be_edited() -> None:
+    document = parse_document(b"services:\n- tags:\n  - a\n  - b\n  name: n\n", "c.yaml")
+    tags, spans = ("services", 0, "tags"), document.spans()
+    for fix in (Fix("remove", (*tags, 1)), Fix("rename", (*tags, 1), "c"), Fix("set", tags, ["a"])):
+        assert isinstance(make_edit(document, spans, fix, fix.path), str), fix
+    edit = make_edit(document, spans, Fix("set", (*tags, 1), "c"), (*tags, 1))
+    assert isinstance(edit, Edit)
+    assert apply_edits(document.text, [edit]) == document.text.replace("- b", '- "c"')
+
+
 def test_a_byte_order_mark_stays() -> None:
     found = fix_bytes("c.yaml", b"\xef\xbb\xbf" + (HEAD + "  bindable: no\n" + PLAN).encode(), OPTIONS)
     assert found.after["c.yaml"] == b"\xef\xbb\xbf" + (HEAD + "  bindable: false\n" + PLAN).encode()
