@@ -200,6 +200,16 @@ def test_templates_of_messages_hold_no_values() -> None:
     assert wrong == []
 
 
+def test_templates_show_texts_and_not_their_data() -> None:
+    """A hint or a sentence may be a string that is redacted when its text is asked for."""
+    found = [
+        f"{file.name}: {data}"
+        for file in (PACKAGE / "pages" / "assets").glob("*.html")
+        for data in re.findall(r"\w+\.(?:hint|sentence|quotes)\b", file.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
 def test_packages_form_no_circle() -> None:
     graph: dict[str, set[str]] = defaultdict(set)
     for module, target in between():

@@ -10,7 +10,7 @@ from osbctl.catalog import object_path, service_and_plan_names
 from osbctl.fields import BOOLEAN_WORDS, CONVENTIONS, LATEST, is_boolean_field, is_newer_field, load_schema
 from osbctl.findings import Finding, Fix, Group, Severity
 from osbctl.jsonschemas.sentences import describe_violation
-from osbctl.messages import Message, Value
+from osbctl.messages import Message, Sentence, Value
 from osbctl.paths import JSON_TYPES, JsonPath, entries, get_at, pointer
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.verdict import MAX_REFUSALS
@@ -161,8 +161,8 @@ def _specification_finding(
     rule = "schema-empty" if fault.keyword in ("minLength", "minItems") else f"schema-{fault.keyword}"
     if lacks_ids and _is_id_path(path) and not fault.value:  # @sap/sbf, README: it keeps existing ids
         group = Group("service offerings and plans have no id")
-        hint = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
-        return Finding(rule, severity, message, path, hint=hint, group=group)
+        advice = "a GUID each, for example by gen-catalog-ids of @sap/sbf; once published, it never changes"
+        return Finding(rule, severity, message, path, hint=advice, group=group)
     if fault.keyword == "required" and path == ("services",):
         return Finding(rule, severity, message, path, hint=catalog_below_hint(data))
     holder = path[:-1]
@@ -201,7 +201,7 @@ def _is_metadata_convention(path: JsonPath) -> bool:
     return bool(inside) and inside[0] in CONVENTIONS
 
 
-def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[Sentence, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
     if fault.value is None and fault.keyword == "type" and path[-1:] in (("tags",), ("requires",)):
@@ -218,7 +218,7 @@ def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[str, tuple[Fix, ..
     return _suggest_type_repair(path, fault.value, safe)
 
 
-def _suggest_type_repair(path: JsonPath, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_type_repair(path: JsonPath, value: Any, safe: bool) -> tuple[Sentence, tuple[Fix, ...]]:
     """Hint and fix for a value of the wrong type."""
     field = path[-1]
     if field in _LISTS:
@@ -252,7 +252,7 @@ def _suggest_scalar_from_text(path: JsonPath, text: str, safe: bool) -> tuple[st
     return "write a number, without quotes", (Fix("set", path, number, safe),)
 
 
-def _suggest_list(path: JsonPath, value: Any, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list(path: JsonPath, value: Any, safe: bool) -> tuple[Sentence, tuple[Fix, ...]]:
     """Hint and fix for a value in place of a list."""
     if isinstance(value, dict):
         if not value:
@@ -266,16 +266,20 @@ def _suggest_list(path: JsonPath, value: Any, safe: bool) -> tuple[str, tuple[Fi
     return "write a list, even of a single entry", ()
 
 
-def _suggest_list_from_text(path: JsonPath, text: str, safe: bool) -> tuple[str, tuple[Fix, ...]]:
+def _suggest_list_from_text(path: JsonPath, text: str, safe: bool) -> tuple[Sentence, tuple[Fix, ...]]:
     """Hint and fix for a text in place of a list; only a single word is certainly one entry."""
     if re.match(r"-\S", text):
         return "a space is missing behind the hyphen", ()
     if path[-1] != "bullets" and "," in text:  # a comma in a bullet is one of a sentence
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        return f"write a list: {json.dumps(parts, ensure_ascii=False)[:80]}", (Fix("set", path, parts),)
+        return Message("write a list: {}", Value(parts, path, _format_list)), (Fix("set", path, parts),)
     words = text.split()
     fixes = (Fix("wrap", path, text, safe and words == [text]),) if words and words[0] != "-" else ()
     return "write a list, even of a single entry", fixes
+
+
+def _format_list(parts: list[str]) -> str:
+    return json.dumps(parts, ensure_ascii=False)[:80]
 
 
 def _parse_json_number(text: str) -> int | float | None:

@@ -222,7 +222,7 @@ def check_catalog(tmp_path: Path, kinds: dict[str, str], chosen: list[Run]) -> N
     found += [f"database: {place}" for place in stored & CLIENT_SECRETS]
     for source in (tmp_path / "catalog.yaml", tmp_path / "catalog.json"):
         analysis = analyse_source(str(source), {str(source): source.read_text()})
-        told = [(f.message, f.hint, f.platform_messages) for f in analysis.findings]
+        told = [(f.message, f.advice, f.platform_messages) for f in analysis.findings]
         found += [f"editor: {place}" for place in found_places(repr((told, analysis.verdicts)).encode())]
     assert not found, "\n" + "\n".join(found)
 
