@@ -206,7 +206,7 @@ def test_messages(data: dict[str, Any], expected: list[str]) -> None:
     (service(plans=[{key: PLAN[key] for key in PLAN if key != "description"}]), "describe it to users in a sentence"),
 ])  # fmt: skip
 def test_hints(data: dict[str, Any], hint: str) -> None:
-    assert [finding.hint for finding in schema_findings(data, ApiVersion.V2_14)[0]] == [hint]
+    assert [finding.advice for finding in schema_findings(data, ApiVersion.V2_14)[0]] == [hint]
 
 
 KEYS = st.sampled_from(["id", "name", "plans", "metadata", "costs", "version", "create", "parameters", "services"])
