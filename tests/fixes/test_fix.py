@@ -57,7 +57,7 @@ def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
         after, _ = fix_text(text, unsafe=unsafe)
         assert after == (HEAD + LISTS.format(expected) + PLAN if expected else text)
     findings = validate_document(parse_document(text.encode(), "c.yaml"), OPTIONS).findings
-    assert hint in {finding.hint for finding in findings}
+    assert hint in {finding.advice for finding in findings}
 
 
 @pytest.mark.parametrize("key", ["schema", "$Schema", "schema$"])
