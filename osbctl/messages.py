@@ -263,16 +263,19 @@ class Message:
     As a string: the sentence. Two messages are equal if their templates and values are.
     """
 
-    __slots__ = ("named", "template", "values")
+    __slots__ = ("_text", "named", "template", "values")
 
     def __init__(self, template: str, *values: object, **named: object) -> None:
         self.template = template
         self.values = values
         self.named = named
+        self._text: str | None = None  # once made: findings are sorted by it, and then a report asks for it
 
     def __str__(self) -> str:
-        named = {name: _show(value) for name, value in self.named.items()}
-        return self.template.format(*map(_show, self.values), **named)
+        if self._text is None:
+            named = {name: _show(value) for name, value in self.named.items()}
+            self._text = self.template.format(*map(_show, self.values), **named)
+        return self._text
 
     def with_values(self, change: Callable[[Any], object]) -> "Message":
         """The message with each of its values, and those of messages in it, replaced by what `change` returns."""
