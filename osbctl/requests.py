@@ -231,7 +231,7 @@ def _as_go_reads(value: Any) -> Any:
 
 
 def _finding(path: JsonPath, message: str) -> Finding:
-    return Finding(_RULE, Severity.ERROR, message, path)
+    return _create_finding(_RULE, path, message)
 
 
 _OPTION = re.compile(r"\[([^\]]*)\]")

@@ -5,7 +5,7 @@ A check is a generator: it gets the catalog, or one of its parameter schemas, an
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
@@ -185,6 +185,7 @@ def _registration(rule: Rule, checks: dict[str, _Check]) -> Callable[[_Check], _
     return add
 
 
+@cache
 def load_rules() -> None:
     """Register the rules of the modules in `rules`; those of platforms are loaded by `load_all` alone."""
     for file in sorted(os.listdir(rules.__path__[0])):  # noqa: PTH208 - pathlib and pkgutil cost a tenth of the start
@@ -192,13 +193,18 @@ def load_rules() -> None:
             import_module(f"{rules.__name__}.{file.removesuffix('.py')}".removesuffix(".__init__"))
 
 
-def load_all() -> Mapping[str, Rule]:
-    """Every rule of validation by id."""
-    load_rules()
+@cache
+def _load_rules_of_platforms() -> None:
     for platform in Platform:
         for name, text in platform.record.rule_texts.items():
             own = Rule(f"{platform}-{name}", Severity.WARNING, Category.PLATFORM, refusing=(platform,))
             own.register(text)
+
+
+def load_all() -> Mapping[str, Rule]:
+    """Every rule of validation by id."""
+    load_rules()
+    _load_rules_of_platforms()
     # A copy, because another thread may be importing rules of other packages at this moment.
     elsewhere = (Category.CHANGE, Category.WIRE)
     return {rule.id: rule for rule in list(RULES.values()) if rule.category not in elsewhere}
