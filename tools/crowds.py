@@ -35,7 +35,7 @@ from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.hashing_process import find_matching_hash
 from osbctl.credentials import read_credentials
 from tools.soak import Broker, Target, answer, request, timed
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.hashing_process import find_matching_hash
 from osbctl.credentials import make_record, write_record
 
 ROOT = Path(__file__).parent.parent

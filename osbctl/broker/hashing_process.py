@@ -1,13 +1,21 @@
-"""Client of the child process that computes slow hashes.
+"""The child process that computes slow hashes (`python -m osbctl.broker.hashing_process`), and its client.
 
 A process, because a thread would hold the interpreter lock for up to a second. Only one, so that a
 flood of wrong passwords costs at most one core.
+
+It reads one JSON object per line on standard input, `{"number": N, "password": TEXT, "hashes": [TEXT, …]}`, and
+answers each with a line `[N, ERROR, INDEX]`: the name of an exception or null, and the index of the first matching hash
+or null. The number tells an answer from a line that something else prints.
+It ends with its input, and so with its parent. It ignores signals to stop: the parent may still have requests to
+answer.
 """
 
 import contextlib
 import json
 import select
+import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 
@@ -22,8 +30,7 @@ class HashingProcess:
     """Starts the child process, and another one when it died or took too long.
 
     One thread may call `find_matching_hash`; any other `stop`, after which that one calls `close`. The child inherits
-    the environment and two pipes: no sockets, and no secrets in its arguments. It ends with its input, so never after
-    the parent.
+    the environment and two pipes: no sockets, and no secrets in its arguments.
     """
 
     def __init__(self) -> None:
@@ -97,4 +104,31 @@ class HashingProcess:
 
 
 def _start_worker() -> subprocess.Popen[bytes]:
-    return start_module("osbctl.broker.hashing_worker", stdin=subprocess.PIPE)
+    return start_module("osbctl.broker.hashing_process", stdin=subprocess.PIPE)
+
+
+def find_matching_hash(password: str, hashes: Sequence[str]) -> int | None:
+    """Return the index of the first hash that matches the password, or None. Each comparison takes constant time."""
+    from passlib.hash import sha512_crypt  # type: ignore[import-untyped]
+
+    return next((index for index, hashed in enumerate(hashes) if sha512_crypt.verify(password, hashed)), None)
+
+
+def main() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for line in sys.stdin.buffer:
+        job, failure, index = json.loads(line), None, None
+        try:
+            index = find_matching_hash(job["password"], job["hashes"])
+        except Exception as error:  # its text might contain the password
+            failure = type(error).__name__
+        try:
+            sys.stdout.buffer.write(json.dumps([job["number"], failure, index]).encode() + b"\n")
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            break
+
+
+if __name__ == "__main__":
+    main()

@@ -35,8 +35,7 @@ from osbctl.broker.authenticator import (
     RequestOutcome,
 )
 from osbctl.broker.fairness import KNOWN_CLIENTS, BoundedCache
-from osbctl.broker.hashing_process import HashingError, HashingProcess
-from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.hashing_process import HashingError, HashingProcess, find_matching_hash
 from osbctl.broker.parser import LONGEST_HEADER, parse_basic_auth
 from osbctl.broker.proxy import client_prefix, network_prefix, normalize_address
 from osbctl.credentials import CredentialRecord, make_record
@@ -636,7 +635,7 @@ def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> N
         pytest.skip("no /proc here")
     process.find_matching_hash("new-password", [NEW.hash], 20)
     command = Path(f"/proc/{process._child.pid}/cmdline").read_bytes()
-    assert command.endswith(b"-m\0osbctl.broker.hashing_worker\0")
+    assert command.endswith(b"-m\0osbctl.broker.hashing_process\0")
     targets = [str(each.readlink()) for each in Path(f"/proc/{process._child.pid}/fd").iterdir()]
     assert not [target for target in targets if target.startswith("socket:")]
 
@@ -667,7 +666,7 @@ def test_hashing_process_error_contains_no_secret(process: HashingProcess) -> No
 def test_stray_line_of_the_hashing_process_is_not_an_answer(line: str, tmp_path: Path) -> None:
     """A module `sitecustomize` that prints: a number must not count as the index of a hash that matches."""
     on, here = tmp_path / "on", str(tmp_path)
-    guard = f"'osbctl.broker.hashing_worker' in sys.orig_argv and os.path.exists({str(on)!r})"
+    guard = f"'osbctl.broker.hashing_process' in sys.orig_argv and os.path.exists({str(on)!r})"
     (tmp_path / "sitecustomize.py").write_text(f"import os, sys\nif {guard}: print({line!r}, flush=True)\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(here)

@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from osbctl import credentials
-from osbctl.broker.hashing_worker import find_matching_hash
+from osbctl.broker.hashing_process import find_matching_hash
 from osbctl.credentials import (
     CredentialRecord,
     format_records,
