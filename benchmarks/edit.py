@@ -23,7 +23,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.yaml_text import dump
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

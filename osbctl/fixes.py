@@ -15,8 +15,7 @@ from osbctl.findings import DocumentError, Finding, Fix, Location
 from osbctl.paths import JsonPath, entries, get_at, pointer
 from osbctl.rule import RULES
 from osbctl.sources.catalogs import is_in_spring_catalog
-from osbctl.sources.document import Document, ParsedText
-from osbctl.sources.parse import decode_utf8, parse_text
+from osbctl.sources.document import Document, ParsedText, decode_utf8, parse_text
 from osbctl.sources.places import Lines, Span
 from osbctl.sources.spring import spring_field_name
 

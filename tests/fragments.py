@@ -10,7 +10,7 @@ from osbctl.fields import known_fields
 from osbctl.findings import ValidationResult
 from osbctl.paths import JsonPath, entries
 from osbctl.rule import Category, Rule
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 

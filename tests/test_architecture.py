@@ -424,7 +424,7 @@ def test_nothing_outside_of_platforms_names_one() -> None:
 READS_IDS = {
     "commands/params.py": "a request that is no object has another hint than a catalog",
     "sources/folder/brokerpak_variables.py": "Go takes some of the faults that the JSON reader reports",
-    "sources/parse.py": "a template has another hint than broken YAML",
+    "sources/document.py": "a template has another hint than broken YAML",
     "sources/yaml_reader.py": "faults of the keys 0, 1 and so on of one mapping become one",
 }
 """Modules that compare ids of rules, each with its reason; that of a platform may know its own."""

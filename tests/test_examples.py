@@ -21,7 +21,7 @@ from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.parse import decode_utf8
+from osbctl.sources.document import decode_utf8
 from osbctl.sources.read_bytes import Limits, too_large_error
 from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions

@@ -19,7 +19,7 @@ from osbctl.pages import Content
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import Purpose
 from osbctl.reports import Format, Report, render
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from osbctl.validation.checks import load_all

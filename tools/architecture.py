@@ -46,7 +46,7 @@ BASE = (
 
 CALLS = {
     "A byte of YAML to a finding": (
-        "commands/validate", "sources/read", "sources/parse", "sources/yaml_reader", "validation/pipeline",
+        "commands/validate", "sources/read", "sources/document", "sources/yaml_reader", "validation/pipeline",
         "platforms/cloudfoundry/verdict", "reports/text_report",
     ),
     "A request to its answer": (

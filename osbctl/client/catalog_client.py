@@ -29,8 +29,7 @@ from osbctl.findings import DocumentError
 from osbctl.messages import mask_secrets, redact, redact_text
 from osbctl.paths import JsonValue
 from osbctl.sources.catalogs import require_services
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.read_bytes import Limits
 from osbctl.text import escape_line
 

@@ -15,7 +15,7 @@ from osbctl.messages import text_of
 from osbctl.platforms import ApiVersion
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.rule import Category, rule_of
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.read_bytes import Limits
 from osbctl.text import escape_text
 from osbctl.validation.grouping import apply_severities

@@ -22,8 +22,7 @@ from osbctl.messages import is_secret_path, may_be_secret_name
 from osbctl.paths import pointer
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion
 from osbctl.sources.catalogs import require_services
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import (
     DEFAULT_LIMITS,

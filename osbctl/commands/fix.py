@@ -32,8 +32,7 @@ from osbctl.fixes import (
     unique_findings,
 )
 from osbctl.sources.catalogs import find_only_catalog
-from osbctl.sources.document import Document
-from osbctl.sources.parse import decode_utf8, parse_stream
+from osbctl.sources.document import Document, decode_utf8, parse_stream
 from osbctl.sources.places import Lines
 from osbctl.sources.read import find_only_file, read_source, read_whole_folder
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_bytes, read_stdin, report_name

@@ -200,8 +200,8 @@ def _protected_file_kind(file: str) -> str:
     """The kind of a file that must not be lost, as a message names it. Empty for any other file."""
     from osbctl.config import NAMES, load_config
     from osbctl.credentials import LARGEST, parse_credentials
+    from osbctl.sources.document import decode_utf8, parse_text
     from osbctl.sources.folder.lock import is_lock
-    from osbctl.sources.parse import decode_utf8, parse_text
     from osbctl.sources.read_bytes import MAX_BYTES
 
     if os.path.basename(file) in NAMES:  # noqa: PTH119

@@ -31,8 +31,7 @@ from osbctl.requests import (
     judge_request,
     request_errors,
 )
-from osbctl.sources.document import Document
-from osbctl.sources.parse import not_object_finding, parse_document
+from osbctl.sources.document import Document, not_object_finding, parse_document
 from osbctl.sources.read import read_object
 from osbctl.sources.read_bytes import STDIN, check_stdin_used_once
 from osbctl.text import AnsiStyle, display_width, escape_line, escape_text, json_text, wrap_line

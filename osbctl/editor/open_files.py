@@ -22,9 +22,8 @@ from osbctl.findings import DocumentError, Finding, Location, Verdict, each_plac
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import find_only_catalog, parse_catalog
 from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, parse_stream
 from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import parse_stream
 from osbctl.sources.read_bytes import MAX_BYTES
 from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions

@@ -15,8 +15,7 @@ from lsprotocol import types
 from osbctl.commands.settings import all_rules
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.paths import JsonPath
-from osbctl.sources.document import ParsedText
-from osbctl.sources.parse import decode_utf8, parse_text
+from osbctl.sources.document import ParsedText, decode_utf8, parse_text
 from osbctl.sources.places import LINE_END, Span
 from osbctl.sources.read_bytes import Limits
 from osbctl.sources.yaml_reader import MERGE, Builder

@@ -213,7 +213,7 @@ class RegisteredBroker:
         """The stored catalog, parsed. Raises DamagedRowError: another program wrote something else there."""
         # Imported here, since the names of brokers are completed without it.
         from osbctl.sources.catalogs import require_services
-        from osbctl.sources.parse import parse_document
+        from osbctl.sources.document import parse_document
 
         name = self.row.name
         advice = "restore the database from a backup; or remove the broker, and add it again"

@@ -12,8 +12,16 @@ from typing import Any, Literal, NamedTuple
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location
 from osbctl.paths import JsonPath, entries, parse_pointer, pointer, resolve_step
-from osbctl.sources.document import ComposedDocument, Document, ParsedText
-from osbctl.sources.parse import TEMPLATE, is_template, not_object_finding, other_kind_finding, parse_stream
+from osbctl.sources.document import (
+    TEMPLATE,
+    ComposedDocument,
+    Document,
+    ParsedText,
+    is_template,
+    not_object_finding,
+    other_kind_finding,
+    parse_stream,
+)
 from osbctl.sources.places import LINE_END
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 from osbctl.text import closest_word, did_you_mean

@@ -16,9 +16,8 @@ from osbctl.fields import known_fields
 from osbctl.files import read_bounded
 from osbctl.findings import DocumentError
 from osbctl.sources.catalogs import has_service_offering
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, decode_utf8, is_template, parse_stream, parse_text
 from osbctl.sources.folder.source_tree import LOCK, MANIFEST, SETTINGS, SUFFIXES, is_brokerpak
-from osbctl.sources.parse import decode_utf8, is_template, parse_stream, parse_text
 from osbctl.sources.read_bytes import MAX_BYTES, run_git
 from osbctl.text import closest_word
 

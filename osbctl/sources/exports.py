@@ -17,8 +17,7 @@ from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.tools import ExportRow, Fields, Page, RowFields, export_format, row_name
 from osbctl.platforms.updates import StoredRow
 from osbctl.sources.catalogs import find_only_catalog, has_service_offering, require_services
-from osbctl.sources.document import ComposedDocument, Document
-from osbctl.sources.parse import decode_utf8, not_object_finding, parse_stream
+from osbctl.sources.document import ComposedDocument, Document, decode_utf8, not_object_finding, parse_stream
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes
 from osbctl.text import escape_line

@@ -4,8 +4,7 @@ import os
 from typing import Any
 
 from osbctl.errors import SourceError
-from osbctl.sources.document import Document, ParsedText
-from osbctl.sources.parse import decode_utf8, parse_document
+from osbctl.sources.document import Document, ParsedText, decode_utf8, parse_document
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes, report_name
 from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
 from osbctl.text import plural

@@ -8,7 +8,7 @@ from unittest import mock
 
 import pytest
 
-from osbctl.sources.parse import parse_stream
+from osbctl.sources.document import parse_stream
 from tests.case import each
 from tests.cli.program import at_terminal, failure, osbctl
 

@@ -13,7 +13,7 @@ from osbctl.platforms.verdict import judge
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
 from osbctl.rule import RULES
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from tests import test_examples
 from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker

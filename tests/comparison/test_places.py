@@ -8,8 +8,7 @@ from hypothesis import given
 
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.yaml_text import dump
 from tests.corpus import needs_corpus

@@ -13,8 +13,8 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.paths import pointer
 from osbctl.platforms import Platform
+from osbctl.sources.document import parse_document
 from osbctl.sources.exports import StoredCatalog
-from osbctl.sources.parse import parse_document
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG, full_plan, with_field

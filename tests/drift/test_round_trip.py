@@ -9,8 +9,8 @@ import pytest
 from osbctl.comparison.drift import find_drift
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import judge_all
+from osbctl.sources.document import parse_document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog
-from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from tests import corpus
 from tests.sources.exports.make import export_as

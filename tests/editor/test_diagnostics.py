@@ -24,7 +24,7 @@ from osbctl.editor.server import EditorServer
 from osbctl.editor.text_document import SEVERITIES
 from osbctl.findings import DocumentError, Finding
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.parse import decode_utf8
+from osbctl.sources.document import decode_utf8
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

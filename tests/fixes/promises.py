@@ -12,7 +12,7 @@ from osbctl.commands.fix import FixResult, fix_bytes
 from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
 from osbctl.rule import Category
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.variables import no_variables
 from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions

@@ -13,7 +13,7 @@ from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.fixes import Edit, Pass, apply_edits, make_edit, offset_before
 from osbctl.platforms.verdict import VerdictKind
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.places import Span
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

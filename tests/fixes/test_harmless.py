@@ -17,7 +17,7 @@ from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.parse import decode_utf8, parse_document, parse_text
+from osbctl.sources.document import decode_utf8, parse_document, parse_text
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl

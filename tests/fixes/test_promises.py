@@ -16,9 +16,9 @@ from osbctl.commands.fix import fix_bytes, fix_source, write_fixed_files
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError
 from osbctl.sources.catalogs import parse_catalog
+from osbctl.sources.document import parse_document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.folder.scaffold import check_splittable, split_catalog
-from osbctl.sources.parse import parse_document
 from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.validation.pipeline import validate_document
 from tests.case import case

@@ -20,7 +20,7 @@ from osbctl.jsonschemas.schema_tree import SchemaTree
 from osbctl.jsonschemas.subsumption import CHECKS, Subsumption
 from osbctl.jsonschemas.walk import same_value
 from osbctl.paths import PARAMETER_PLACES, get_at
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.read_bytes import MAX_DEPTH
 from tests.case import case
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus

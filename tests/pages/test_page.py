@@ -26,8 +26,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.tools import ProvisionRequest, Purpose
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind
 from osbctl.requests import build_commands
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.read import read_source
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions

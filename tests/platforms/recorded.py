@@ -21,7 +21,7 @@ from osbctl import messages
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind, judge_all
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from tests.corpus import CORPUS
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")

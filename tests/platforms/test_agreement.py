@@ -13,7 +13,7 @@ from typing import NamedTuple
 from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.corpus import CORPUS, needs_corpus

@@ -12,7 +12,7 @@ from osbctl.platforms.korifi.verdict import CATALOG_TYPE as KORIFI
 from osbctl.platforms.kubernetes.verdict import CATALOG_TYPE as KUBERNETES
 from osbctl.platforms.service_manager.verdict import CATALOG_TYPE as SERVICE_MANAGER
 from osbctl.platforms.verdict import VerdictKind, is_accepted_by_all, judge
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from tests.case import case
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import CORPUS

@@ -23,8 +23,8 @@ from osbctl.platforms.shared_identities import ids_unique_on_platform
 from osbctl.platforms.verdict import judge
 from osbctl.registry.reconcile import reconcile
 from osbctl.registry.records import BrokerRow, RefreshOutcome, RegisteredBroker
+from osbctl.sources.document import parse_document
 from osbctl.sources.exports import StoredCatalog
-from osbctl.sources.parse import parse_document
 from tests.corpus import CORPUS, EVERY_CASE, needs_corpus
 from tests.platforms.known import KNOWN
 

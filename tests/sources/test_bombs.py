@@ -20,7 +20,7 @@ READ = MAX_DEPTH - 1
 BOUNDED = """
 import json, resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, 2_000_000_000))
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 """
 
 

@@ -10,8 +10,7 @@ from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding
 from osbctl.paths import get_at
 from osbctl.sources.catalogs import has_service_offering, parse_catalog
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_text
+from osbctl.sources.document import Document, parse_text
 from osbctl.sources.yaml_text import dump
 from tests.case import case, each
 

@@ -4,7 +4,7 @@ import base64
 import json
 
 from osbctl.findings import DocumentError
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.read import read_source
 from tests.corpus import TOO_DEEP, catalogs, needs_corpus, records
 from tests.fragments import places

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, parse_pointer
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.places import Lines
 from osbctl.sources.read_bytes import MAX_DEPTH
 from tests.case import each

@@ -8,7 +8,7 @@ import pytest
 from osbctl.findings import DocumentError, Finding
 from osbctl.platforms import ApiVersion
 from osbctl.sources.catalogs import has_service_offering, parse_catalog, require_services
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.pipeline import schema_findings
 from tests.case import each
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.yaml_text import dump, dump_string
 from osbctl.text import escape_line
 from tests.fragments import places

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError, Severity
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.places import MAX_PROBLEMS
 from osbctl.sources.read_bytes import Limits
 from tests.case import each

@@ -9,8 +9,7 @@ from osbctl.findings import Severity, ValidationResult
 from osbctl.platforms import Identity, Platform, platforms_refusing
 from osbctl.platforms.shared_identities import describe_reactions
 from osbctl.platforms.verdict import VerdictKind
-from osbctl.sources.document import Document
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import Document, parse_document
 from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 from osbctl.validation.pipeline import validate_document

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from osbctl.findings import Finding
 from osbctl.paths import value_at
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules

@@ -11,7 +11,7 @@ from osbctl.config import Config
 from osbctl.fields import known_fields
 from osbctl.findings import Finding
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.checks import CatalogNode, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

@@ -10,7 +10,7 @@ from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import compute_fingerprints
 from osbctl.reports.text_report import format_findings
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import IgnoreAt, ValidationOptions, select_findings
 from osbctl.validation.pipeline import validate_document

@@ -10,8 +10,8 @@ import yaml
 from osbctl.commands.settings import ValidationSettings
 from osbctl.commands.validate import validate_sources
 from osbctl.sources.catalogs import parse_catalog
+from osbctl.sources.document import parse_document
 from osbctl.sources.folder import read_folder
-from osbctl.sources.parse import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 

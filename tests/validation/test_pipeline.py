@@ -10,7 +10,7 @@ from osbctl.platforms import ApiVersion, Platform, golang, verdict
 from osbctl.platforms.cloudfoundry import ruby
 from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind, judge_all
 from osbctl.reports import Format, Report, render
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.folders import catalogs_folder

@@ -13,7 +13,7 @@ from osbctl.paths import JsonPath, value_at
 from osbctl.placeholders import fill_placeholders, find_placeholders, holds_placeholder
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation import pipeline
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

@@ -7,7 +7,7 @@ import pytest
 
 from osbctl.jsonschemas.bounded_validator import find_refused_values
 from osbctl.requests import generate_examples
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import parse_document
 from osbctl.validation.checks import ParameterSchema
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document

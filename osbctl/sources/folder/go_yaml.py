@@ -16,8 +16,7 @@ from yaml import AliasEvent, ScalarEvent
 
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries
-from osbctl.sources.document import Document, ParsedText
-from osbctl.sources.parse import decode_utf8, not_object_finding
+from osbctl.sources.document import Document, ParsedText, decode_utf8, not_object_finding
 from osbctl.sources.places import Lines, fault_error
 from osbctl.sources.read_bytes import Limits
 from osbctl.sources.yaml_reader import MERGE, Builder

@@ -14,8 +14,7 @@ from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.jsonschemas.walk import subschemas
 from osbctl.messages import Message, SourceName, text_of
 from osbctl.paths import JsonPath, resolve_pointer, value_at
-from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText
-from osbctl.sources.parse import parse_document
+from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText, parse_document
 from osbctl.sources.read_bytes import Limits, read_bytes
 
 NO_VARIABLES: Mapping[str, str] = MappingProxyType({})

@@ -14,9 +14,8 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, State
 from osbctl.platforms.tools import export_format
-from osbctl.sources.document import Document
+from osbctl.sources.document import Document, parse_document
 from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_platform
-from osbctl.sources.parse import parse_document
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.corpus import EVERY_CASE

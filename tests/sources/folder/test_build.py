@@ -15,9 +15,9 @@ from referencing.jsonschema import DRAFT4
 
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
+from osbctl.sources.document import parse_document
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_catalog
-from osbctl.sources.parse import parse_document
 from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import Limits
 from tests.case import each
