@@ -75,8 +75,9 @@ class Config(NamedTuple):
         return type(self)(self.origin, **found, layers=self.layers)
 
     def origin_of(self, name: str, value: str) -> str:
-        """The file that sets the field `name` to this value, or to one that holds it; for an error."""
-        holders = (layer.origin for layer in reversed(self.layers) if value in _words(layer.settings.get(name)))
+        """The file that sets the key `name` to this value, or to one that holds it; for an error."""
+        field = name.replace("-", "_")
+        holders = (layer.origin for layer in reversed(self.layers) if value in _words(layer.settings.get(field)))
         return next(holders, self.origin)
 
 
@@ -240,11 +241,9 @@ def _words(setting: Any) -> list[str]:
     """The values that a setting holds, and the keys of a table."""
     if isinstance(setting, Mapping):
         return [*setting, *setting.values()]
-    return (
-        [setting]
-        if isinstance(setting, str)
-        else [item if isinstance(item, str) else item[0] for item in setting or ()]
-    )
+    if isinstance(setting, str):
+        return [setting]
+    return [item if isinstance(item, str) else item[0] for item in setting or ()]
 
 
 def _is_list_of(kind: type, value: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -69,7 +68,7 @@ def build(
     is_pak = is_brokerpak(folder)
     check_output(output, [*overlays, env, config, *([] if is_pak else [folder])], replaces=CATALOG)
     values = parse_variable_pairs(variables)
-    variables_lookup(os.environ, env, config)  # raises if the file is wrong
+    variables_lookup(env, config)  # raises if the file is wrong
     settings = first_config([folder], config)
     lock: Lock | None = None
     if not is_pak:

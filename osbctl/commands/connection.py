@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 from osbctl.commands.options import Credentials, Database, LocationOptions, MaxBytes, Option, check_options_used
 from osbctl.commands.output import print_note
-from osbctl.commands.passwords import PasswordFinder, ask_password, read_password_from_stdin, several_brokers_error
 from osbctl.commands.settings import requested_version, variables_lookup
 from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError
@@ -128,6 +127,8 @@ class BrokerConnection(NamedTuple):
             elif "OSBCTL_PASSWORD" in os.environ:
                 password = os.environ["OSBCTL_PASSWORD"]
             elif user:
+                from osbctl.commands.passwords import ask_password
+
                 if not sys.stdin.isatty():
                     raise UsageError(f"there is no password for {user}", "set OSBCTL_PASSWORD, or use --password-stdin")
                 password = ask_password(f"Password of {user}: ")
@@ -139,6 +140,8 @@ class BrokerConnection(NamedTuple):
 
     def make_client(self, *, is_only_broker: bool) -> RegisteredBrokerClient:
         """A client of registered brokers, which reads passwords that options name, and asks for that of an only one."""
+        from osbctl.commands.passwords import PasswordFinder
+
         finder = PasswordFinder(stdin=self.password_stdin, credentials=self.credentials, is_only_broker=is_only_broker)
         return RegisteredBrokerClient(self._connection_options(), finder.find_password)
 
@@ -171,6 +174,8 @@ class BrokerConnection(NamedTuple):
         elif not addresses:
             refuse_options(self._asdict(), ["user", "api_version"], "brokers that are not registered")
         if self.password_stdin and registered and addresses + registered > 1:
+            from osbctl.commands.passwords import several_brokers_error
+
             raise several_brokers_error()
 
     def connect(self, broker: str, registration: Registration | None) -> tuple[str, ConnectionOptions]:
@@ -216,8 +221,12 @@ def refuse_options(options: Mapping[str, Any], names: Sequence[str], kind: str) 
             raise UsageError(f"--{name.replace('_', '-')} is for {kind}", "leave it out")
 
 
-_read_password_once = cache(read_password_from_stdin)
-"""Standard input is read once, and may be for two brokers."""
+@cache
+def _read_password_once() -> str:
+    """The password on standard input, which is read once, and may be for two brokers."""
+    from osbctl.commands.passwords import read_password_from_stdin
+
+    return read_password_from_stdin()
 
 
 def read_catalog(
@@ -238,7 +247,7 @@ def read_catalog(
         limits=limits,
         stdin_filename=stdin_filename,
         allow_nested=allow_nested,
-        variables_of=variables_lookup(os.environ, where.env, where.config),
+        variables_of=variables_lookup(where.env, where.config),
     )
     return print_catalog_location(require_services(document))
 

@@ -28,7 +28,6 @@ from osbctl.platforms.golang import normalize_field_names
 from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
-from osbctl.sources.discovery import is_below, is_catalog, is_excluded, is_own_file, may_be_catalog
 from osbctl.sources.document import Document
 from osbctl.sources.read_bytes import is_in_git, is_revision, path_in_revision, read_bytes, run_git
 
@@ -320,6 +319,8 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty), but
     those `excluded` from the search.
     """
+    from osbctl.sources.discovery import is_below, is_excluded
+
     moved, deleted = _changed_paths(revision, folder) if folder else ({}, [])
     former = (path_in_revision(revision, moved.get(os.path.normpath(source), source)) for source in sources)
     pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(former, sources, strict=True)]
@@ -339,6 +340,8 @@ def empty_catalog(name: str) -> Document:
 
 def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:
     """The files below a folder that were moved since a revision (new path to old), and those that were deleted."""
+    from osbctl.sources.discovery import is_own_file, may_be_catalog
+
     listed = run_git(
         "diff", "--no-ext-diff", "--relative", "--name-status", "-z", "-M", revision, "--", ".", folder=folder
     )
@@ -355,6 +358,8 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
 
 
 def _holds_catalog(source: str) -> bool:
+    from osbctl.sources.discovery import is_catalog
+
     try:
         return is_catalog(source, read_bytes(source)[0])
     except (OsbctlError, IsADirectoryError):

@@ -75,7 +75,7 @@ def fix(
     common.check_options_used(named, env=env, stdin_filename=stdin_filename)
     settings = ValidationSettings(tuple(named), api_version=api_version, select=select)
     given = load_config(config) if config else None
-    variables, dry_run = variables_lookup(os.environ, env, config), check or diff
+    variables, dry_run = variables_lookup(env, config), check or diff
 
     def find_options(source: str) -> ValidationOptions:
         return validation_options(settings, resolve_config(source, stdin_filename, given))

@@ -115,7 +115,7 @@ def _main() -> None:
     head: dict[str, Any] = {}
     body = b""
     try:
-        loaded = load(source, variables_lookup(os.environ, config_file=source.config))
+        loaded = load(source, variables_lookup(config_file=source.config))
         head, body = {"services": loaded.services, "plans": loaded.plans, "read_as": loaded.read_as}, loaded.body
     except DocumentError as error:
         found = [(one.rule, one.message, one.location and one.location[:3], one.advice) for one in error.findings]

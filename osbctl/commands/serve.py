@@ -110,7 +110,7 @@ def serve(
     try:
         return run(options, load_service, os.environ)
     except DocumentError:
-        load(catalog, variables_lookup(os.environ, config_file=config))  # once more, here: the report shows the lines
+        load(catalog, variables_lookup(config_file=config))  # once more, here: the report shows the lines
         raise
 
 

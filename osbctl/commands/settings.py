@@ -1,7 +1,7 @@
 """Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, NamedTuple, TypeVar
@@ -67,7 +67,12 @@ def first_config(sources: Iterable[str], config_file: str | None, stdin_filename
 
 def resolve_config(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
     """Configuration of a source: `config`, or the closest above its file or the working folder. Raises ConfigError."""
-    file = (stdin_filename or "") if source == "-" else _source_path(source)
+    if source == "-":
+        file = stdin_filename or ""
+    elif registered_name(source):
+        file = ""
+    else:  # it may be REV:path
+        file = source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
     if config is None:
         folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120
         closest = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
@@ -77,17 +82,8 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
     return config.for_file(file) if file else config
 
 
-def _source_path(source: str) -> str:
-    """The path in a source that may be `REV:path`. Empty for a registered broker."""
-    if registered_name(source):
-        return ""
-    return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
-
-
-def variables_lookup(
-    environment: Mapping[str, str], env_file: str | None = None, config_file: str | None = None
-) -> VariablesOf:
-    """A function that reads the variables of a brokerpak's broker: those of `env_file`, else those of `environment`.
+def variables_lookup(env_file: str | None = None, config_file: str | None = None) -> VariablesOf:
+    """A function that reads the variables of a brokerpak's broker: those of `env_file`, else of the environment.
 
     Last come those of the file that the key `env` of the configuration names; `config_file` None: the closest one.
     """
@@ -98,7 +94,7 @@ def variables_lookup(
 
     def look_up(source: str) -> Variables:
         configured = resolve_config(source, config=named).env
-        inherited = {name: Variable(name, value) for name, value in environment.items()}
+        inherited = {name: Variable(name, value) for name, value in os.environ.items()}
         return (read_variables(configured) if configured else {}) | inherited | given
 
     return look_up
@@ -115,18 +111,11 @@ def chosen_platforms(given: Collection[Platform] | None, config: Config) -> froz
     return frozenset(given or [_parse_choice(Platform, name, config, "platform") for name in config.platform])
 
 
-def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion:
-    """The API version that an option gives, else that of the configuration, else the default."""
-    configured = DEFAULT_API_VERSION if config.api_version is None else config.api_version
-    return given or _parse_choice(ApiVersion, configured, config, "api-version")
-
-
-def _spoken_version(settings: ValidationSettings, config: Config) -> ApiVersion | None:
-    """The oldest API version that the chosen platforms speak. None if none is chosen, or a version is given."""
-    if settings.api_version or config.api_version is not None:
-        return None
-    platforms = chosen_platforms(settings.platforms, config)
-    return min((ApiVersion(platform.api_version) for platform in platforms), default=None)
+def requested_version(given: ApiVersion | None, config: Config) -> ApiVersion | None:
+    """The API version that an option gives, else that of the configuration. None if neither gives one."""
+    if given or config.api_version is None:
+        return given
+    return _parse_choice(ApiVersion, config.api_version, config, "api-version")
 
 
 def validation_options(settings: ValidationSettings, config: Config) -> ValidationOptions:
@@ -136,10 +125,10 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
     schema cannot be read.
     """
     schemas, own_rules = read_user_schemas(settings.schemas, config)
-    selected = _requested_rules(settings.select, own_rules)
-    select = selected or _configured_rules(config, "select", config.select, own_rules)
-    ignored = _configured_rules(config, "ignore", config.ignore, own_rules) - selected
-    ignore = _requested_rules(settings.ignore, own_rules) | ignored
+    selected = _resolve_rules(settings.select, own_rules)
+    select = selected or _resolve_rules(config.select, own_rules, config, "select")
+    ignored = _resolve_rules(config.ignore, own_rules, config, "ignore") - selected
+    ignore = _resolve_rules(settings.ignore, own_rules) | ignored
     if select and select <= ignore:
         rules = ", ".join(sorted(select))
         raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
@@ -150,19 +139,25 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
     if select and not selected:
         error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
         _check_reported(select, settings, has_schemas, error)
+    version, platforms = requested_version(settings.api_version, config), chosen_platforms(settings.platforms, config)
+    oldest_spoken = min((ApiVersion(platform.api_version) for platform in platforms), default=None)
     return ValidationOptions(
-        api_version=requested_version(settings.api_version, config),
-        spoken_version=_spoken_version(settings, config),
-        platforms=chosen_platforms(settings.platforms, config),
+        api_version=version or DEFAULT_API_VERSION,
+        spoken_version=None if version else oldest_spoken,
+        platforms=platforms,
         select=select or None,
         ignore=ignore,
-        ignore_at=tuple(_parse_ignore_entries(config, own_rules)),
+        ignore_at=tuple(
+            IgnoreAt(rule, service, plan)
+            for word, service, plan in config.ignore_at
+            for rule in sorted(_resolve_rules([word], own_rules, config, "ignore-at"))
+        ),
         user_schemas=schemas,
         user_rules=own_rules,
         severity=tuple(
             (rule, _parse_choice(Severity, level, config, "severity"))
             for word, level in config.severity.items()
-            for rule in _configured_rules(config, "severity", [word], own_rules)
+            for rule in _resolve_rules([word], own_rules, config, "severity")
         ),
     )
 
@@ -180,40 +175,29 @@ def _why_never_reported(id_: str, settings: ValidationSettings, has_schemas: boo
     rule = RULES.get(id_)
     if rule is None:  # of a schema of the user
         return ""
-    is_file = not any(map(_may_be_folder, settings.sources))
+    is_folder = any(
+        os.path.isdir(source) or (":" in source and not os.path.exists(source))  # noqa: PTH110, PTH112
+        for source in settings.sources
+    )
     given = {"--together": settings.together, "--schema": has_schemas, "--at": bool(settings.where.at)}
     reasons = {
         "is reported by osbctl diff and drift": rule.category is Category.CHANGE,
         "is reported by osbctl check": rule.category is Category.WIRE and not settings.of_broker,
-        "is about source folders and brokerpaks": rule.category is Category.BUILD and is_file,
+        "is about source folders and brokerpaks": rule.category is Category.BUILD and not is_folder,
         f"needs {rule.needs_option}": bool(rule.needs_option) and not given[rule.needs_option],
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _may_be_folder(source: str) -> bool:
-    return os.path.isdir(source) or (":" in source and not os.path.exists(source))  # noqa: PTH110, PTH112
-
-
-def _parse_ignore_entries(config: Config, user_rules: Mapping[str, Rule]) -> Iterator[IgnoreAt]:
-    for word, service, plan in config.ignore_at:
-        for rule in sorted(_configured_rules(config, "ignore-at", [word], user_rules)):
-            yield IgnoreAt(rule, service, plan)
-
-
-def _requested_rules(patterns: Iterable[str], user_rules: Mapping[str, Rule]) -> frozenset[str]:
-    return frozenset(rule for pattern in patterns for rule in resolve_rule_ids(pattern, user_rules))
-
-
-def _configured_rules(
-    config: Config, key: str, patterns: Iterable[str], user_rules: Mapping[str, Rule]
+def _resolve_rules(
+    patterns: Iterable[str], user_rules: Mapping[str, Rule], config: Config | None = None, key: str = ""
 ) -> frozenset[str]:
-    name = key.replace("-", "_")
-    return frozenset(
-        rule
-        for pattern in patterns
-        for rule in resolve_rule_ids(pattern, user_rules, ConfigError, f"{config.origin_of(name, pattern)}: {key}: ")
-    )
+    """The ids of the rules that `patterns` name, which an option gives, or the `key` of a configuration."""
+    found: set[str] = set()
+    for pattern in patterns:
+        origin = f"{config.origin_of(key, pattern)}: {key}: " if config else ""
+        found |= resolve_rule_ids(pattern, user_rules, origin)
+    return frozenset(found)
 
 
 def _relative_path(file: str) -> str:
@@ -256,8 +240,7 @@ def _parse_choice(choices: type[_Choice], value: str, config: Config, key: str) 
     try:
         return choices(value)
     except ValueError:
-        origin = config.origin_of(key.replace("-", "_"), value)
-        message = f"{origin}: {key}: {value!r} is not one of: {', '.join(choices)}"
+        message = f"{config.origin_of(key, value)}: {key}: {value!r} is not one of: {', '.join(choices)}"
         raise ConfigError(message, did_you_mean(value, choices)) from None
 
 
@@ -274,12 +257,10 @@ def all_rules() -> Mapping[str, Rule]:
     return RULES
 
 
-def resolve_rule_ids(
-    pattern: str, user_rules: Mapping[str, Rule], error: type[OsbctlError] = UsageError, origin: str = ""
-) -> frozenset[str]:
+def resolve_rule_ids(pattern: str, user_rules: Mapping[str, Rule], origin: str = "") -> frozenset[str]:
     """The ids of the rules, also of the user, that `pattern` (an id, a group, a prefix with `*`) names.
 
-    Raises `error`, whose message begins with `origin`: there is none.
+    Raises UsageError: there is none; ConfigError if `origin` says where in a configuration it stands.
     """
     rules = {**all_rules(), **user_rules}
     found = matching_rules(pattern, rules)
@@ -287,7 +268,7 @@ def resolve_rule_ids(
         own = pattern.startswith(USER_PREFIX)
         where = "a rule of your own needs its schema: --schema, or the key schema" if own else "osbctl rules lists them"
         advice = did_you_mean(pattern, (*rules, *Category)) or where
-        raise error(f"{origin}there is no rule {pattern!r}", advice)
+        raise (ConfigError if origin else UsageError)(f"{origin}there is no rule {pattern!r}", advice)
     return found
 
 

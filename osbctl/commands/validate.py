@@ -80,7 +80,7 @@ def validate(settings: ValidationSettings) -> int:
     if settings.write_baseline:
         check_output(settings.baseline, inputs)
     config = load_config(where.config) if where.config else None
-    variables = variables_lookup(os.environ, where.env, where.config)
+    variables = variables_lookup(where.env, where.config)
     done = validate_sources(settings, config, variables, fixes=_report_format(settings) is Format.TEXT)
     failed = write_report(done.results, settings)
     if not quiet:

@@ -37,4 +37,4 @@ def lsp(
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     # Standard output belongs to the protocol; other output goes to standard error.
     output, sys.stdout = os.fdopen(os.dup(sys.stdout.fileno()), "wb"), sys.stderr
-    return EditorServer(variables_lookup(os.environ)).run(sys.stdin.buffer, output)
+    return EditorServer(variables_lookup()).run(sys.stdin.buffer, output)

@@ -113,7 +113,7 @@ class Desk(NamedTuple):
     def analyse(self, name: str) -> object:
         file = self.folder / name
         texts = {str(file): file.read_text()} if file.is_file() else {}
-        analysis = analyse_source(str(file), texts, variables_lookup({}))
+        analysis = analyse_source(str(file), texts, variables_lookup())
         return analysis.findings, analysis.verdicts, analysis.document and analysis.document.data
 
 

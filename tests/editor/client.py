@@ -1,7 +1,6 @@
 """An editor: pygls' own client, talking to the language server in a thread, or to `osbctl lsp` over stdio."""
 
 import asyncio
-import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -85,7 +84,7 @@ def serve(listening: socket.socket) -> int:
     """Serve one editor; the exit code."""
     connection, _ = listening.accept()
     with connection, connection.makefile("rb") as received, connection.makefile("wb") as sent:
-        return EditorServer(variables_lookup(os.environ)).run(received, sent)
+        return EditorServer(variables_lookup()).run(received, sent)
 
 
 @asynccontextmanager
