@@ -1,12 +1,15 @@
-"""Unfilled placeholders of template languages, and valid values to replace them."""
+"""Unfilled placeholders of template languages, valid values to replace them, and the verdicts on a template."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from osbctl.fields import LATEST, PARTS, known_fields, load_schema
+from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath, JsonValue, value_at
+from osbctl.platforms import Platform
+from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all, limit_refusals
 
 _WORDS = re.compile(
     r"\(\(!?[\w./:-]+\)\)"
@@ -123,3 +126,37 @@ def _sample_value(schema: Mapping[str, Any], text: str) -> JsonValue:
         case "integer" | "number":
             return 1
     return text
+
+
+def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
+    """Verdicts of `platforms` on the catalog `data` once its placeholders are replaced.
+
+    A platform refuses it for errors that no value of a placeholder repairs. Without such errors, and without acceptance
+    of the catalog as written, its verdict is unclear.
+    """
+    outcomes = judge_all(data, platforms)
+    not_accepting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
+    unresolved = find_placeholders(data) if not_accepting else {}
+    if not unresolved:
+        return outcomes
+    rendered = judge_all(fill_placeholders(data, unresolved), not_accepting)
+    return outcomes | {each: _template_outcome(unresolved, outcomes[each], rendered[each]) for each in not_accepting}
+
+
+def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, rendered: Outcome) -> Outcome:
+    """The outcome of a template with `unresolved` placeholders, from those before and after they are replaced."""
+    refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
+    if refusals:
+        return rendered._replace(refusals=refusals)
+    refused_paths = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
+    decisive = [path for path in unresolved if path in refused_paths] or unresolved
+    doubts = (
+        Refusal("placeholder-unresolved", path, Message("it depends on {}", Value(unresolved[path], limit=40)))
+        for path in decisive
+    )
+    return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
+
+
+def _prefixes(path: JsonPath) -> list[JsonPath]:
+    """The paths of the value at `path` and of all that it stands in."""
+    return [path[:end] for end in range(1, len(path) + 1)]

@@ -18,9 +18,8 @@ from osbctl.rule import Category, rule_of
 from osbctl.sources.document import parse_document
 from osbctl.sources.read_bytes import Limits
 from osbctl.text import escape_text
-from osbctl.validation.grouping import apply_severities
 from osbctl.validation.options import ValidationOptions, select_findings
-from osbctl.validation.pipeline import unreadable_result, validate_document
+from osbctl.validation.pipeline import apply_severities, unreadable_result, validate_document
 
 _Broker = Annotated[
     str,

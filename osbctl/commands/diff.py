@@ -300,7 +300,7 @@ def add_refusals(
 
 def refusals_by_platform(data: dict[str, Any], platforms: frozenset[Platform]) -> Refusals:
     """Refusals of a catalog by those of `platforms` that refuse it."""
-    from osbctl.validation.pipeline import judge_template
+    from osbctl.placeholders import judge_template
 
     outcomes = judge_template(data, platforms)
     return {platform: outcome.refusals for platform, outcome in outcomes.items() if outcome.refusals}

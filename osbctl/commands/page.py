@@ -26,6 +26,7 @@ from osbctl.pages import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequest
 from osbctl.pages.render import render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, image_to_data_url, safe_web_address
 from osbctl.paths import JsonPath
+from osbctl.placeholders import judge_template
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import ProvisionRequest, Purpose, tools_of
 from osbctl.platforms.verdict import Outcome
@@ -34,7 +35,7 @@ from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.read_bytes import is_in_git, path_in_revision
 from osbctl.validation.options import ValidationOptions
-from osbctl.validation.pipeline import judge_template, validate_document
+from osbctl.validation.pipeline import validate_document
 
 if TYPE_CHECKING:
     from osbctl.client.connection_options import ConnectionOptions

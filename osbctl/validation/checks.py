@@ -5,7 +5,7 @@ A check is a generator: it gets the catalog, or one of its parameter schemas, an
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
@@ -25,7 +25,7 @@ def is_numbered(value: dict[str, Any]) -> bool:
 
 
 class Node:
-    """An object of the catalog: the catalog, a service offering, plan or parameter schema. `value` is always a dict."""
+    """The catalog, a service offering, a plan, a parameter schema or an object in them: `value` is always a dict."""
 
     __slots__ = ("path", "value")
 
@@ -79,9 +79,10 @@ KnownObject: TypeAlias = tuple[dict[str, Any], JsonPath, str]
 
 
 class CatalogNode(Node):
-    """The catalog, with the API version to check against, and its objects by kind, cached for all rules.
+    """The catalog, with the API version to check against, and its objects by kind, for all rules.
 
-    `spoken_version` is the oldest one that the chosen platforms speak, `syntax` that of the source, as in `Document`.
+    `services_and_plans` has each service offering before its plans, `plans_by_service` each with them. `spoken_version`
+    is the oldest one that the chosen platforms speak, `syntax` that of the source, as in `Document`.
     """
 
     def __init__(
@@ -95,72 +96,47 @@ class CatalogNode(Node):
         self.api_version = api_version
         self.spoken_version = spoken_version or api_version
         self.syntax = syntax
+        self.plans_by_service = [(service, service.children("plans")) for service in self.children("services")]
+        self.services = [service for service, _ in self.plans_by_service]
+        self.plans = [plan for _, plans in self.plans_by_service for plan in plans]
+        self.services_and_plans = [node for service, plans in self.plans_by_service for node in (service, *plans)]
+        self.known_objects: list[KnownObject] = []
+        self._add_known_objects(value, "catalog", ())
 
-    @cached_property
-    def plans_by_service(self) -> list[tuple[Node, list[Node]]]:
-        """The service offerings, each with its plans."""
-        return [(service, service.children("plans")) for service in self.children("services")]
+    def _add_known_objects(self, value: Any, kind: str, path: JsonPath) -> None:
+        """Add an object of that kind, or those in a list, and the objects below, in the order of the document."""
+        if isinstance(value, list):
+            for index, item in enumerate(value):
+                self._add_known_objects(item, kind, (*path, index))
+        elif isinstance(value, dict):
+            self.known_objects.append((value, path, kind))
+            for key, inner in PARTS.get(kind, {}).items():
+                if key in value:
+                    self._add_known_objects(value[key], inner, (*path, key))
 
-    @cached_property
-    def services(self) -> list[Node]:
-        """The service offerings."""
-        return [service for service, _ in self.plans_by_service]
-
-    @cached_property
-    def plans(self) -> list[Node]:
-        """The plans of all service offerings."""
-        return [plan for _, plans in self.plans_by_service for plan in plans]
-
-    @cached_property
-    def services_and_plans(self) -> list[Node]:
-        """The service offerings and the plans, each service offering before its plans."""
-        return [node for service, plans in self.plans_by_service for node in (service, *plans)]
-
-    @cached_property
-    def objects_with_metadata(self) -> list[tuple[Node, dict[str, Any]]]:
+    def with_metadata(self) -> Iterator[tuple[Node, dict[str, Any]]]:
         """The service offerings and plans that have metadata, each with it."""
-        return [(node, metadata) for node in self.services_and_plans if (metadata := node.child("metadata").value)]
+        for node in self.services_and_plans:
+            if metadata := node.child("metadata").value:
+                yield node, metadata
 
-    def nonempty_texts(self, key: str) -> list[tuple[Node, str]]:
+    def nonempty_texts(self, key: str) -> Iterator[tuple[Node, str]]:
         """The service offerings and plans with a string at `key` that is not empty, each with it."""
-        return [(node, value) for node in self.services_and_plans if (value := node.text(key))]
-
-    @cached_property
-    def known_objects(self) -> list[KnownObject]:
-        """All objects of a known kind, in the order of the document."""
-        found: list[KnownObject] = []
-        _add_known_objects(found, self.value, "catalog", ())
-        return found
-
-
-def _add_known_objects(found: list[KnownObject], value: Any, kind: str, path: JsonPath) -> None:
-    """Add an object of that kind, or those in a list, and the objects below, to `found`."""
-    if isinstance(value, list):
-        for index, item in enumerate(value):
-            _add_known_objects(found, item, kind, (*path, index))
-    elif isinstance(value, dict):
-        found.append((value, path, kind))
-        for key, inner in PARTS.get(kind, {}).items():
-            if key in value:
-                _add_known_objects(found, value[key], inner, (*path, key))
-
-
-class ParameterSchema(Node):
-    """One of the parameter schemas of a catalog.
-
-    A check must not read titles and descriptions: schemas that differ in these alone are checked once.
-    """
-
-    __slots__ = ()
+        for node in self.services_and_plans:
+            if value := node.text(key):
+                yield node, value
 
 
 CatalogCheck: TypeAlias = Callable[[CatalogNode], Iterator[Finding]]
-SchemaCheck: TypeAlias = Callable[[ParameterSchema], Iterator[Finding]]
+SchemaCheck: TypeAlias = Callable[[Node], Iterator[Finding]]
 
 CATALOG_CHECKS: dict[str, CatalogCheck] = {}
 """The checks that read the catalog, by the id of the rule."""
 SCHEMA_CHECKS: dict[str, SchemaCheck] = {}
-"""The checks that read each parameter schema, by the id of the rule."""
+"""The checks that read each parameter schema, by the id of the rule.
+
+They must not read titles and descriptions: schemas that differ in these alone are checked once.
+"""
 
 
 _Check = TypeVar("_Check", CatalogCheck, SchemaCheck)
@@ -168,21 +144,18 @@ _Check = TypeVar("_Check", CatalogCheck, SchemaCheck)
 
 def check_catalog(rule: Rule) -> Callable[[CatalogCheck], CatalogCheck]:
     """Register `rule` with the decorated check of the catalog; its docstring is the rule's text."""
-    return _registration(rule, CATALOG_CHECKS)
+    return partial(_register, rule, CATALOG_CHECKS)
 
 
 def check_schemas(rule: Rule) -> Callable[[SchemaCheck], SchemaCheck]:
     """Register `rule` with the decorated check of a parameter schema; its docstring is the rule's text."""
-    return _registration(rule, SCHEMA_CHECKS)
+    return partial(_register, rule, SCHEMA_CHECKS)
 
 
-def _registration(rule: Rule, checks: dict[str, _Check]) -> Callable[[_Check], _Check]:
-    def add(check: _Check) -> _Check:
-        rule.register(check.__doc__ or "")
-        checks[rule.id] = check
-        return check
-
-    return add
+def _register(rule: Rule, checks: dict[str, _Check], check: _Check) -> _Check:
+    rule.register(check.__doc__ or "")
+    checks[rule.id] = check
+    return check
 
 
 @cache
@@ -194,17 +167,13 @@ def load_rules() -> None:
 
 
 @cache
-def _load_rules_of_platforms() -> None:
+def load_all() -> Mapping[str, Rule]:
+    """Every rule of validation by id."""
+    load_rules()
     for platform in Platform:
         for name, text in platform.record.rule_texts.items():
             own = Rule(f"{platform}-{name}", Severity.WARNING, Category.PLATFORM, refusing=(platform,))
             own.register(text)
-
-
-def load_all() -> Mapping[str, Rule]:
-    """Every rule of validation by id."""
-    load_rules()
-    _load_rules_of_platforms()
     # A copy, because another thread may be importing rules of other packages at this moment.
     elsewhere = (Category.CHANGE, Category.WIRE)
     return {rule.id: rule for rule in list(RULES.values()) if rule.category not in elsewhere}

@@ -14,13 +14,8 @@ from osbctl.platforms.verdict import VerdictKind
 from osbctl.rule import RULES, Category
 from osbctl.sources.document import Document
 from osbctl.validation.checks import load_rules
-from osbctl.validation.grouping import (
-    apply_severities,
-    document_order_key,
-    drop_known_findings,
-    identify_findings,
-)
-from osbctl.validation.options import ValidationOptions, drop_ignored_findings, find_comments, select_findings
+from osbctl.validation.options import ValidationOptions, find_comments
+from osbctl.validation.pipeline import document_order_key, keep_new_findings
 
 _RULES = {
     Identity.SERVICE_ID: "shared-id",
@@ -84,14 +79,11 @@ def _shared_identity_finding(
 def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
     """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
     document, result, options = catalog
-    selected = select_findings(found, document.data, options)
-    wanted = apply_severities(
-        drop_ignored_findings(selected, document, find_comments(document, options.user_rules)), options
-    )
+    comments = find_comments(document, options.user_rules)
+    new, hidden, known = keep_new_findings(found, document, options, comments)
     refused = Counter(platform for finding in found for platform in finding.refused_by)
     verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
-    new, known = drop_known_findings(identify_findings(wanted, document.data), options.known)
-    left_out = result.left_out + len(found) - len(new)
+    left_out = result.left_out + len(hidden)
     findings = tuple(sorted((*result.findings, *new), key=document_order_key))
     return result._replace(findings=findings, verdicts=verdicts, left_out=left_out, known=result.known | known)
 

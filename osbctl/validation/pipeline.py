@@ -1,34 +1,41 @@
-"""The stages of a validation, from a document to its findings and verdicts.
+"""The stages of a validation, from a document to its findings, as a report shows them, and verdicts.
 
 A fault is reported once: the words of a platform that refuses a fault of the specification join that finding. A refusal
 of something that the specification allows is a finding of its own.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
 from osbctl.catalog import parameter_holders
 from osbctl.fields import LATEST, load_schema
-from osbctl.findings import Finding, Quote, Severity, ValidationResult, Verdict
+from osbctl.findings import (
+    MAX_LOCATED,
+    Finding,
+    LineNumber,
+    Location,
+    Quote,
+    Severity,
+    ValidationResult,
+    Verdict,
+    fixes_of,
+)
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.messages import Message, Sentence, Value
+from osbctl.messages import Message, Sentence
 from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue, get_at, pointer
-from osbctl.placeholders import fill_placeholders, find_placeholders
+from osbctl.placeholders import find_placeholders, judge_template
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.platforms.verdict import Outcome, Refusal, VerdictKind, judge_all, limit_refusals
+from osbctl.platforms.golang import fold_case
+from osbctl.platforms.verdict import Outcome, VerdictKind, judge_all
 from osbctl.rule import RULES, Rule, rule_of
 from osbctl.sources.document import Document
-from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, CatalogNode, ParameterSchema, load_rules
-from osbctl.validation.grouping import (
-    apply_severities,
-    drop_known_findings,
-    group_findings,
-    identify_findings,
-    locate_and_sort,
-)
+from osbctl.text import fingerprint, plural
+from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, CatalogNode, Node, load_rules
 from osbctl.validation.options import (
+    Comment,
     ValidationOptions,
     check_comments,
     drop_ignored_findings,
@@ -36,7 +43,7 @@ from osbctl.validation.options import (
     select_findings,
 )
 
-_Checked = TypeVar("_Checked", CatalogNode, ParameterSchema)
+_Checked = TypeVar("_Checked", CatalogNode, Node)
 
 _SCHEMA_DEPTH = 8
 """Length of the path of a parameter schema: services, 0, plans, 0, schemas, service_instance, create, parameters."""
@@ -48,14 +55,11 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     outcomes = (judge_all if options.literal else judge_template)(document.data, options.judged)
     comments = find_comments(document, options.user_rules)
     found = _join_refusals(*_collect_findings(document, options), outcomes, options)
-    found = apply_severities([*found, *check_comments(comments, options.user_rules)], options)
-    selected = drop_ignored_findings(select_findings(found, document.data, options), document, comments)
-    identified = identify_findings(selected, document.data)
-    new, known = drop_known_findings(identified, options.known)
-    hidden = [*set(found).difference(selected), *set(identified).difference(new)]
+    found += check_comments(comments, options.user_rules)
+    new, hidden, known = keep_new_findings(found, document, options, comments)
     return ValidationResult(
         document.name,
-        tuple(_hide_secret_line(finding, document) for finding in locate_and_sort(group_findings(new), document)),
+        tuple(locate_and_sort(group_findings(new), document)),
         {platform: _verdict_from_outcome(outcome) for platform, outcome in outcomes.items()},
         len(group_findings(hidden)),
         document.data,
@@ -66,57 +70,11 @@ def validate_document(document: Document, options: ValidationOptions) -> Validat
     )
 
 
-def _hide_secret_line(finding: Finding, document: Document) -> Finding:
-    """The finding without the text of its line, if a parameter with a secret name refers to the literal there."""
-    schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
-    if finding.location is None or LITERALS.isdisjoint(below):
-        return finding
-    from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets  # few findings need it
-
-    if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
-        finding = finding._replace(location=finding.location._replace(excerpt=""))
-    return finding
-
-
 def unreadable_result(
     name: str, findings: tuple[Finding, ...], platforms: Collection[Platform] = tuple(Platform)
 ) -> ValidationResult:
     """The result for a source that cannot be read; `findings` are the reasons, `platforms` have no verdict on it."""
     return ValidationResult(name, findings, dict.fromkeys(platforms, Verdict(VerdictKind.UNREADABLE)))
-
-
-def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple(Platform)) -> dict[Platform, Outcome]:
-    """Verdicts of `platforms` on the catalog `data` once its placeholders are replaced.
-
-    A platform refuses it for errors that no value of a placeholder repairs. Without such errors, and without acceptance
-    of the catalog as written, its verdict is unclear.
-    """
-    outcomes = judge_all(data, platforms)
-    not_accepting = [platform for platform, outcome in outcomes.items() if outcome.kind is not VerdictKind.ACCEPTS]
-    unresolved = find_placeholders(data) if not_accepting else {}
-    if not unresolved:
-        return outcomes
-    rendered = judge_all(fill_placeholders(data, unresolved), not_accepting)
-    return outcomes | {each: _template_outcome(unresolved, outcomes[each], rendered[each]) for each in not_accepting}
-
-
-def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, rendered: Outcome) -> Outcome:
-    """The outcome of a template with `unresolved` placeholders, from those before and after they are replaced."""
-    refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
-    if refusals:
-        return rendered._replace(refusals=refusals)
-    refused_paths = {path for refusal in original.refusals for path in _prefixes(refusal.path)}
-    decisive = [path for path in unresolved if path in refused_paths] or unresolved
-    doubts = (
-        Refusal("placeholder-unresolved", path, Message("it depends on {}", Value(unresolved[path], limit=40)))
-        for path in decisive
-    )
-    return Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
-
-
-def _prefixes(path: JsonPath) -> list[JsonPath]:
-    """The paths of the value at `path` and of all that it stands in."""
-    return [path[:end] for end in range(1, len(path) + 1)]
 
 
 def _verdict_from_outcome(outcome: Outcome) -> Verdict:
@@ -135,17 +93,16 @@ def _collect_findings(document: Document, options: ValidationOptions) -> tuple[l
         found += check_user_schema(document.data, schema, name)
     in_source = {note.path for note in document.notes if note.severity is Severity.ERROR}
     unresolved = find_placeholders(document.data) if found and not options.literal else {}
-
-    def is_reported(finding: Finding) -> bool:
+    kept = [note.of_platforms(options.judged) for note in document.notes]
+    for finding in found:
         rule = rule_of(finding)
-        if (rule.skips_brokerpaks and document.syntax == "brokerpak") or (
-            rule.yields_to_sources and finding.path in in_source
+        if not (
+            (rule.skips_brokerpaks and document.syntax == "brokerpak")
+            or (rule.yields_to_sources and finding.path in in_source)
+            or (finding.path in unresolved and not rule.on_placeholders)
         ):
-            return False
-        return rule.on_placeholders or finding.path not in unresolved
-
-    notes = [note.of_platforms(options.judged) for note in document.notes]
-    return [*notes, *filter(is_reported, found)], omitted_paths
+            kept.append(finding)
+    return kept, omitted_paths
 
 
 def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[JsonPath]]:
@@ -171,20 +128,20 @@ def run_rules(data: dict[str, Any], options: ValidationOptions, syntax: str = ""
 
     `syntax` is as in `Document`.
     """
-    catalog = CatalogNode(data, options.api_version, options.spoken_version, syntax)
     load_rules()
+    catalog = CatalogNode(data, options.api_version, options.spoken_version, syntax)
     return _run_checks(CATALOG_CHECKS, catalog, options) + _check_parameter_schemas(catalog, options)
 
 
 def _run_checks(
     checks: Mapping[str, Callable[[_Checked], Iterator[Finding]]], checked: _Checked, options: ValidationOptions
 ) -> list[Finding]:
-    return [
-        finding._replace(rule=id_, severity=RULES[id_].severity)
-        for id_, check in checks.items()
-        if _is_enabled(RULES[id_], options)
-        for finding in check(checked)
-    ]
+    found = []
+    for id_, check in checks.items():
+        rule = RULES[id_]
+        if _is_enabled(rule, options):
+            found += [finding._replace(rule=id_, severity=rule.severity) for finding in check(checked)]
+    return found
 
 
 def _is_enabled(rule: Rule, options: ValidationOptions) -> bool:
@@ -209,9 +166,11 @@ def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -
             # No rule reads titles and descriptions, which plans often have of their own; but they count for the size.
             content = json.dumps(_copy_without_titles(schema)), max(len(json.dumps(schema)), MAX_BYTES)
             if content not in known:
-                known[content] = _run_checks(SCHEMA_CHECKS, ParameterSchema(schema), options)
+                known[content] = _run_checks(SCHEMA_CHECKS, Node(schema), options)
             path = (*plan.path, "schemas", *holder_path, "parameters")
-            found += [_prefix_paths(path, finding) for finding in known[content]]
+            for finding in known[content]:
+                fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
+                found.append(finding._replace(path=(*path, *finding.path), fixes=fixes))
     return found
 
 
@@ -230,12 +189,6 @@ def _copy_without_titles(schema: JsonValue) -> JsonValue:
         else:
             copy[key] = value if key in LITERALS else _copy_without_titles(value)
     return copy
-
-
-def _prefix_paths(parent_path: JsonPath, finding: Finding) -> Finding:
-    """The finding with its paths, and those of its fixes, put below `parent_path`."""
-    fixes = tuple(fix._replace(path=(*parent_path, *fix.path)) for fix in finding.fixes)
-    return finding._replace(path=(*parent_path, *finding.path), fixes=fixes)
 
 
 def _join_refusals(
@@ -274,9 +227,13 @@ def _is_fault(finding: Finding) -> bool:
 
 def _fault_indexes_by_path(findings: list[Finding], options: ValidationOptions) -> dict[JsonPath, int]:
     """Index of the first error or schema fault at each path; a selected one comes first."""
-    last_first = [(index, finding) for index, finding in enumerate(findings) if _is_fault(finding)][::-1]
-    last_first.sort(key=lambda fault: options.selects(fault[1].rule))
-    return {finding.path: index for index, finding in last_first}
+    indexes: dict[JsonPath, int] = {}
+    for index, finding in enumerate(findings):
+        if _is_fault(finding):
+            first = findings[indexes.setdefault(finding.path, index)]
+            if options.selects(finding.rule) and not options.selects(first.rule):
+                indexes[finding.path] = index
+    return indexes
 
 
 def _find_fault_index(path: JsonPath, faults: Mapping[JsonPath, int], findings: list[Finding]) -> int | None:
@@ -314,3 +271,141 @@ def _drop_beside_faults(findings: list[Finding], options: ValidationOptions) -> 
     return [
         finding for finding in findings if not rule_of(finding).yields_to_faults or finding.path not in with_ancestors
     ]
+
+
+def apply_severities(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
+    """The findings with the configured severities of their rules."""
+    severity = dict(options.severity)
+    return [f._replace(severity=severity[f.rule]) if f.rule in severity else f for f in findings]
+
+
+def keep_new_findings(
+    found: list[Finding], document: Document, options: ValidationOptions, comments: list[Comment]
+) -> tuple[list[Finding], list[Finding], frozenset[str]]:
+    """The findings that are selected, not ignored and not known, with severities and identities.
+
+    Then the others, each once, and the fingerprints of the known ones.
+    """
+    found = apply_severities(found, options)
+    selected = drop_ignored_findings(select_findings(found, document.data, options), document, comments)
+    new, hidden, known = [], [*set(found).difference(selected)], set()
+    for finding in _identify(selected, document.data):
+        mark = fingerprint(finding.identity) if options.known else ""
+        if mark in options.known:
+            hidden.append(finding)
+            known.add(mark)
+        else:
+            new.append(finding)
+    return new, hidden, frozenset(known)
+
+
+def _identify(findings: list[Finding], data: dict[str, Any]) -> Iterator[Finding]:
+    """The findings on the catalog `data` with identities that stay when other objects come or go.
+
+    An identity is the rule, the service offering and plan (by id, else by name), the field, and a running number among
+    equals. It has no indexes, and no values, which may be secrets.
+    """
+    seen: Counter[tuple[str, ...]] = Counter()
+    for finding in findings:
+        key = (finding.rule, *_object_and_field(finding.path, data))
+        yield finding._replace(identity=json.dumps([*key, seen[key]]))
+        seen[key] += 1
+
+
+def _object_and_field(path: JsonPath, data: JsonValue) -> tuple[str, ...]:
+    """Ids or names of the service offering and plan that `path` leads into, and the keys below them."""
+    marks = []
+    for key in ("services", "plans"):
+        mark = ""
+        if len(path) > 1 and fold_case(str(path[0])) == key:
+            data, path = get_at(data, path[:2]), path[2:]
+            fields = {fold_case(name): value for name, value in data.items()} if isinstance(data, dict) else {}
+            named = ((name, fields.get(name)) for name in ("id", "name"))
+            mark = next((f"{name} {value}" for name, value in named if isinstance(value, str) and value), "")
+        marks.append(mark)
+    return (*marks, pointer(tuple("" if isinstance(step, int) else step for step in path)))
+
+
+def group_findings(findings: list[Finding]) -> list[Finding]:
+    """Join findings of one rule and group to the first of them."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        key = (finding.rule, finding.severity, finding.group.key) if finding.group else number
+        groups.setdefault(key, []).append(finding)
+    return [
+        _merge_group(findings, findings[0].group.sentence(len(findings)) if findings[0].group else "")
+        for findings in groups.values()
+    ]
+
+
+def _merge_group(group: list[Finding], sentence: Sentence) -> Finding:
+    """The first finding, with all as its members, and the fixes and quotes of all."""
+    if len(group) == 1:
+        return group[0]
+    return group[0]._replace(
+        sentence=sentence,
+        related_path=None,  # each member has one of its own
+        members=tuple(member for finding in group for member in finding.members or (finding,)),
+        fixes=fixes_of(group),
+        refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
+        quotes=tuple(dict.fromkeys(quote for finding in group for quote in finding.quotes)),
+    )
+
+
+def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding]:
+    """The findings with locations, in document order; those that aliases repeat are merged."""
+    paths = {
+        path
+        for finding in findings
+        for one in (finding, *finding.members[:MAX_LOCATED])
+        if one.location is None
+        for path in (one.path, one.related_path)
+        if path is not None
+    }
+    locations = document.locate(paths) if paths else {}
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        located = finding if finding.location else _set_location(finding, locations)
+        groups.setdefault((located.rule, located.severity, located.location, located.path[-1:]), []).append(located)
+    merged = []
+    for group in groups.values():
+        # Those of one rule and field at one location, which aliases or merges repeat.
+        if 1 < len({finding.path for finding in group}) == len(group):
+            more = plural(len(group) - 1, "more place")
+            repeated = Message("{} (an alias or a merge repeats it in {})", group[0].sentence, more)
+            merged.append(_merge_group(group, repeated))
+        else:
+            merged += group
+    return [_hide_secret_line(finding, document) for finding in sorted(merged, key=document_order_key)]
+
+
+def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> Finding:
+    """The finding with its locations, and with the line of the earlier place in its message."""
+    own = locations[finding.path]
+    located = [
+        member if member.location else _set_location(member, locations) for member in finding.members[:MAX_LOCATED]
+    ]
+    finding = finding._replace(location=own, members=(*located, *finding.members[MAX_LOCATED:]))
+    if finding.related_path is None:
+        return finding
+    line = LineNumber(locations[finding.related_path], own.source)
+    return finding._replace(sentence=Message("{} ({})", finding.sentence, line))
+
+
+def _hide_secret_line(finding: Finding, document: Document) -> Finding:
+    """The finding without the text of its line, if a parameter with a secret name refers to the literal there."""
+    schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
+    if finding.location is None or LITERALS.isdisjoint(below):
+        return finding
+    from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets  # few findings need it
+
+    if is_at_or_below(below, secret_ref_targets(get_at(document.data, schema_path))):
+        finding = finding._replace(location=finding.location._replace(excerpt=""))
+    return finding
+
+
+def document_order_key(finding: Finding) -> tuple[str, int, int, int, str, str]:
+    """Sort key for located findings, in document order."""
+    location = finding.location
+    where = (location.source, location.line, location.column) if location else ("", 0, 0)
+    return (*where, -finding.severity.rank, finding.rule, finding.message)

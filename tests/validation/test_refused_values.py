@@ -8,7 +8,7 @@ import pytest
 from osbctl.jsonschemas.bounded_validator import find_refused_values
 from osbctl.requests import generate_examples
 from osbctl.sources.document import parse_document
-from osbctl.validation.checks import ParameterSchema
+from osbctl.validation.checks import Node
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules.parameters import parameters_default
@@ -33,7 +33,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     }
     schema = {**DRAFT, "properties": parts}
     told = dict(find_refused_values(schema))
-    assert [hit.path for hit in parameters_default(ParameterSchema(schema))] == list(told)
+    assert [hit.path for hit in parameters_default(Node(schema))] == list(told)
     assert told == {
         ("properties", "a", "default"): ("type",),
         ("properties", "b", "default"): ("pattern",),
@@ -58,7 +58,7 @@ def test_defaults_and_examples_that_their_schema_refuses_name_the_keyword() -> N
     ({"type": "string", "format": "email", "default": "nobody", "example": "none"}, False),
 ])  # fmt: skip
 def test_defaults_that_are_told(schema: dict[str, Any], told: bool) -> None:
-    node = ParameterSchema(property_schema(schema))
+    node = Node(property_schema(schema))
     assert bool([*parameters_default(node)]) == told
 
 

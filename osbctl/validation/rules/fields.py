@@ -208,7 +208,7 @@ def field_misplaced(catalog: CatalogNode) -> Iterator[Finding]:
 
 def _useless_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     """Findings on fields of service offerings and plans that stand in their metadata alone."""
-    for node, metadata in catalog.objects_with_metadata:
+    for node, metadata in catalog.with_metadata():
         kind, other = ("plan", "service") if "plans" in node.path else ("service", "plan")
         for key in filter(_USELESS_IN_METADATA.__contains__, metadata):
             if key not in node:

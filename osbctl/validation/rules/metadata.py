@@ -189,7 +189,7 @@ def metadata_numbered(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {features: [Backups, Metrics]}
     Source: RFC 8259, sections 4 and 5: only an array is an ordered sequence
     """
-    for node, metadata in catalog.objects_with_metadata:
+    for node, metadata in catalog.with_metadata():
         for key, value in metadata.items():
             if key not in CONVENTIONS and isinstance(value, dict) and "0" in value and is_numbered(value):
                 message = Message("{} of {} is a list written as an object", Value(key, limit=40), node.label)
@@ -206,7 +206,7 @@ def secret_in_metadata(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {displayName: Postgres}
     Source: OSB 2.14, Catalog Management: metadata is shown to every user of the marketplace
     """
-    for node, metadata in catalog.objects_with_metadata:
+    for node, metadata in catalog.with_metadata():
         for key in filter(is_secret_name, metadata):
             value = metadata[key]
             if value and isinstance(value, str) and not holds_placeholder(value):
@@ -244,7 +244,7 @@ def sunset_invalid(catalog: CatalogNode) -> Iterator[Finding]:
     Good: metadata: {displayName: Postgres}
     Source: RFC 3339, section 5.6, full-date
     """
-    for node, metadata in catalog.objects_with_metadata:
+    for node, metadata in catalog.with_metadata():
         sunset = metadata.get("sunset")
         if sunset is not None and parse_date(sunset) is None:
             message = Message("the sunset of {} is not a date", node.label)

@@ -26,7 +26,7 @@ from osbctl.paths import BY_NAME, JSON_TYPES, JsonPath, JsonValue, get_at, resol
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, Rule
 from osbctl.text import closest_word, did_you_mean
-from osbctl.validation.checks import ParameterSchema, check_schemas
+from osbctl.validation.checks import Node, check_schemas
 
 MAX_BYTES = 65_536
 """64 kB (OSB 2.13, Schemas Object: Platforms MUST support schemas of that size)."""
@@ -39,7 +39,7 @@ _ECMA_ONLY = ("(?<", "\\p{", "\\P{", "\\c", "\\u", "[^]", "[]")
 
 
 @check_schemas(Rule("parameters-dialect-missing", Severity.ERROR, Category.SPEC))
-def parameters_dialect_missing(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     """A parameter schema does not name its draft of JSON Schema.
 
     Bad: parameters: {type: object}
@@ -59,7 +59,7 @@ def parameters_dialect_missing(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-dialect-unknown", Severity.ERROR, Category.SPEC))
-def parameters_dialect_unknown(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     """A parameter schema names an unknown draft of JSON Schema.
 
     The names are exact: draft-07 and before begin with http, later ones with https.
@@ -82,7 +82,7 @@ def parameters_dialect_unknown(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-invalid", Severity.ERROR, Category.SPEC))
-def parameters_invalid(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_invalid(schema: Node) -> Iterator[Finding]:
     """A parameter schema is not valid under its own draft, or under draft-04 if it names no known draft.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {size: {type: int}}}
@@ -111,13 +111,13 @@ def _repair_hint(path: JsonPath, value: JsonValue) -> str:
     return ""
 
 
-def _find_draft(schema: ParameterSchema) -> Dialect | None:
+def _find_draft(schema: Node) -> Dialect | None:
     """The draft that `$schema` names exactly. None if it is missing or unknown."""
     return DRAFTS.get((schema.text("$schema") or "").removesuffix("#"))
 
 
 @check_schemas(Rule("parameters-too-large", Severity.ERROR, Category.SPEC))
-def parameters_too_large(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_too_large(schema: Node) -> Iterator[Finding]:
     """A parameter schema is larger than 64 kB.
 
     Source: OSB 2.13, Schemas Object: at most 64 kB
@@ -130,7 +130,7 @@ def parameters_too_large(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-keyword", Severity.WARNING, Category.ADVICE))
-def parameters_keyword(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_keyword(schema: Node) -> Iterator[Finding]:
     """An unknown keyword in a parameter schema looks like a misspelt known one.
 
     JSON Schema ignores unknown keywords silently: `minumum: 1` accepts 0. Reported only if the value fits the known
@@ -183,7 +183,7 @@ def _closest_keyword(key: str) -> str:
 
 
 @check_schemas(Rule("parameters-required", Severity.WARNING, Category.ADVICE))
-def parameters_required(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_required(schema: Node) -> Iterator[Finding]:
     """A parameter schema requires a property that it does not describe.
 
     A form shows no field for it, and a request without it is refused. Schemas with combinations, references or patterns
@@ -218,7 +218,7 @@ def _subschemas_through(schema: dict[str, Any], keywords: Container[object]) -> 
 
 
 @check_schemas(Rule("parameters-pattern", Severity.WARNING, Category.ADVICE))
-def parameters_pattern(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_pattern(schema: Node) -> Iterator[Finding]:
     """A pattern in a parameter schema is not a regular expression.
 
     It is read, never run.
@@ -249,7 +249,7 @@ def _pattern_error(pattern: str) -> str:
 
 
 @check_schemas(Rule("parameters-default", Severity.WARNING, Category.ADVICE))
-def parameters_default(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_default(schema: Node) -> Iterator[Finding]:
     """A parameter schema refuses its own default or example.
 
     Forms use it, and the broker or the next check refuses it. Only proven cases are reported.
@@ -270,7 +270,7 @@ def parameters_default(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-impossible", Severity.WARNING, Category.ADVICE))
-def parameters_impossible(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_impossible(schema: Node) -> Iterator[Finding]:
     """A minimum in a parameter schema is above its maximum, or a required text may have at most 0 characters.
 
     No value that they limit is valid, or none but the empty text.
@@ -302,13 +302,13 @@ _MOST_CIRCLES = 20
 
 
 @lru_cache(maxsize=1)
-def _references(schema: ParameterSchema) -> "References":
+def _references(schema: Node) -> "References":
     """The references of the schema that the rules look at, one after the other."""
     return References(schema.value)
 
 
 @check_schemas(Rule("parameters-reference-external", Severity.ERROR, Category.SPEC))
-def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_reference_external(schema: Node) -> Iterator[Finding]:
     """A parameter schema refers to something outside of itself.
 
     Platforms fetch nothing. `osbctl build` includes schemas from separate files.
@@ -326,7 +326,7 @@ def parameters_reference_external(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-reference-missing", Severity.ERROR, Category.SPEC))
-def parameters_reference_missing(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_reference_missing(schema: Node) -> Iterator[Finding]:
     """A reference in a parameter schema has no target.
 
     Bad: parameters: {$schema: "http://json-schema.org/draft-04/schema#", $ref: "#/items"}
@@ -341,7 +341,7 @@ def parameters_reference_missing(schema: ParameterSchema) -> Iterator[Finding]:
 
 
 @check_schemas(Rule("parameters-reference-loop", Severity.ERROR, Category.SPEC))
-def parameters_reference_loop(schema: ParameterSchema) -> Iterator[Finding]:
+def parameters_reference_loop(schema: Node) -> Iterator[Finding]:
     """References in a parameter schema form a circle and never reach a schema.
 
     Recursion into a part of the value is valid, as in a tree. A reference back to itself is not, neither through
