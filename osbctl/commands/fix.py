@@ -34,9 +34,8 @@ from osbctl.fixes import (
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document, decode_utf8, parse_stream
 from osbctl.sources.places import Lines
-from osbctl.sources.read import find_only_file, read_source, read_whole_folder
+from osbctl.sources.read import VariablesOf, find_only_file, read_source, read_whole_folder
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, check_stdin_used_once, read_bytes, read_stdin, report_name
-from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import AnsiStyle, escape_ci_commands, escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -201,7 +200,7 @@ def fix_source(
     *,
     unsafe: bool = False,
     at: str = "",
-    variables_of: VariablesOf = no_variables,
+    variables_of: VariablesOf | None = None,
 ) -> FixResult:
     """Fix a file, a source folder or a brokerpak; `write_fixed_files` writes it. Raises SourceError, DocumentError."""
     if Path(source).is_file():
@@ -220,7 +219,7 @@ def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: boo
 
 
 def keep_possible_fixes(
-    findings: tuple[Finding, ...], document: Document, source: str, at: str, variables_of: VariablesOf
+    findings: tuple[Finding, ...], document: Document, source: str, at: str, variables_of: VariablesOf | None
 ) -> tuple[Finding, ...]:
     """The findings with the fixes that can be made of those of `add_schema_draft_fixes`.
 
@@ -256,7 +255,7 @@ def _file_reader(name: str, at: str) -> _SourceReader:
     return read
 
 
-def _folder_reader(folder: str, at: str, variables_of: VariablesOf) -> _SourceReader:
+def _folder_reader(folder: str, at: str, variables_of: VariablesOf | None) -> _SourceReader:
     def read(files: dict[str, bytes]) -> Document:
         unsaved = {Path(name).resolve(): data for name, data in files.items()}
         return read_whole_folder(folder, at, unsaved=unsaved, variables_of=variables_of)

@@ -4,13 +4,15 @@ import json
 import os
 import signal
 import sys
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.catalog import LoadedCatalog
 from osbctl.errors import ConfigError, OsbctlError
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.platforms import ApiVersion, Platform
-from osbctl.sources.variables import VariablesOf, no_variables
+
+if TYPE_CHECKING:
+    from osbctl.sources.read import VariablesOf
 
 LARGEST = 10_000_000
 """Default limit in bytes. Validating a catalog of this size takes seconds and 100 to 200 MB."""
@@ -42,7 +44,7 @@ class CatalogSource(NamedTuple):
     config: str | None = None
 
 
-def load(source: CatalogSource, variables_of: VariablesOf = no_variables) -> LoadedCatalog:
+def load(source: CatalogSource, variables_of: "VariablesOf | None" = None) -> LoadedCatalog:
     """Read and validate it in this process. Raises OsbctlError; DocumentError with the errors of the validation."""
     from osbctl.commands.settings import ValidationSettings, first_config, validation_options
     from osbctl.sources.read import read_source

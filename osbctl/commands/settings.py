@@ -1,10 +1,10 @@
 """Options of a validation, completed by the configuration closest to each source, and valid values of options."""
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
-from typing import Annotated, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.commands import options as common
@@ -15,9 +15,11 @@ from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule, matching_rules
 from osbctl.sources.read_bytes import MAX_BYTES, registered_name
-from osbctl.sources.variables import Variable, Variables, VariablesOf
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
+
+if TYPE_CHECKING:
+    from osbctl.sources.variables import Variables
 
 
 class ValidationSettings(NamedTuple):
@@ -82,7 +84,7 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
     return config.for_file(file) if file else config
 
 
-def variables_lookup(env_file: str | None = None, config_file: str | None = None) -> VariablesOf:
+def variables_lookup(env_file: str | None = None, config_file: str | None = None) -> "Callable[[str], Variables]":
     """A function that reads the variables of a brokerpak's broker: those of `env_file`, else of the environment.
 
     Last come those of the file that the key `env` of the configuration names; `config_file` None: the closest one.
@@ -92,7 +94,9 @@ def variables_lookup(env_file: str | None = None, config_file: str | None = None
     given = read_variables(env_file) if env_file else {}
     named = load_config(config_file) if config_file else None
 
-    def look_up(source: str) -> Variables:
+    def look_up(source: str) -> "Variables":
+        from osbctl.sources.variables import Variable  # the source is a brokerpak
+
         configured = resolve_config(source, config=named).env
         inherited = {name: Variable(name, value) for name, value in os.environ.items()}
         return (read_variables(configured) if configured else {}) | inherited | given

@@ -42,9 +42,8 @@ from osbctl.files import read_bounded, write_file
 from osbctl.findings import DocumentError, Finding, ValidationResult, error_findings
 from osbctl.reports import Format, Report, relative_path, render
 from osbctl.sources.document import Document
-from osbctl.sources.read import read_source
+from osbctl.sources.read import VariablesOf, read_source
 from osbctl.sources.read_bytes import Limits, check_stdin_used_once, report_name
-from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.text import fingerprint, plural
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
@@ -155,7 +154,7 @@ class _Validated(NamedTuple):
 def validate_sources(
     settings: ValidationSettings,
     config: Config | None = None,
-    variables_of: VariablesOf = no_variables,
+    variables_of: VariablesOf | None = None,
     *,
     fixes: bool = False,
 ) -> Validation:
@@ -189,7 +188,7 @@ class _Run:
     """What holds for all sources of a run of `validate_sources`, whose arguments it gets."""
 
     def __init__(
-        self, settings: ValidationSettings, config: Config | None, variables_of: VariablesOf, fixes: bool
+        self, settings: ValidationSettings, config: Config | None, variables_of: VariablesOf | None, fixes: bool
     ) -> None:
         self._settings, self._config, self._variables_of, self._fixes = settings, config, variables_of, fixes
         self.baseline = Baseline(settings.baseline) if settings.baseline and not settings.write_baseline else None

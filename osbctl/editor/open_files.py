@@ -24,8 +24,8 @@ from osbctl.sources.catalogs import find_only_catalog, parse_catalog
 from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
 from osbctl.sources.document import Document, parse_stream
 from osbctl.sources.folder import read_folder
+from osbctl.sources.read import VariablesOf
 from osbctl.sources.read_bytes import MAX_BYTES
-from osbctl.sources.variables import VariablesOf, no_variables
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -58,7 +58,7 @@ def find_source(path: str, text: str) -> str | None:
     return path if holds_catalog(path, text, documents, typing=True) else None
 
 
-def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf = no_variables) -> Analysis:
+def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf | None = None) -> Analysis:
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
         config = resolve_config(source)
@@ -74,7 +74,7 @@ def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: Variab
     return Analysis(source, result.findings, options, document, result.verdicts)
 
 
-def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf) -> Document:
+def read_open_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf | None) -> Document:
     """The catalog of a source as it is in the editor. Raises OsbctlError: it cannot be read."""
     if source not in unsaved:
         buffers = {Path(path): text.encode("utf-8", "surrogatepass") for path, text in unsaved.items()}
@@ -116,7 +116,7 @@ class OpenFiles:
         self,
         show_findings: Callable[[str, list[Finding]], None],
         report_error: Callable[[Exception], None],
-        variables_of: VariablesOf = no_variables,
+        variables_of: VariablesOf | None = None,
     ) -> None:
         self.files: dict[str, OpenFile] = {}
         self.sources: dict[str, AnalysedSource] = {}

@@ -20,7 +20,7 @@ from osbctl.editor.text_document import TextDocument, make_diagnostic
 from osbctl.findings import Finding
 from osbctl.paths import JsonPath, get_at, value_at
 from osbctl.sources.folder.source_tree import LOCK
-from osbctl.sources.variables import VariablesOf, no_variables
+from osbctl.sources.read import VariablesOf
 from osbctl.text import escape_line
 
 MAX_SYMBOLS = 10_000
@@ -86,7 +86,7 @@ class _Protocol(LanguageServerProtocol):
 class EditorServer:
     """One session with one editor."""
 
-    def __init__(self, variables_of: VariablesOf = no_variables) -> None:
+    def __init__(self, variables_of: VariablesOf | None = None) -> None:
         # Whole texts, no edits: pygls ends lines at U+2028 and others, editors do not.
         whole = types.TextDocumentSyncKind.Full
         self.protocol = LanguageServer("osbctl", osbctl.__version__, whole, protocol_cls=_Protocol)

@@ -1,13 +1,19 @@
 """Resolve a SOURCE argument (path, folder, standard input, git revision) to a `Document`."""
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from osbctl.errors import SourceError
 from osbctl.sources.document import Document, ParsedText, decode_utf8, parse_document
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_bytes, report_name
-from osbctl.sources.variables import Variable, VariablesOf, no_variables, parse_variables, variables_of_configuration
 from osbctl.text import plural
+
+if TYPE_CHECKING:
+    from osbctl.sources.variables import Variable, Variables
+
+VariablesOf: TypeAlias = Callable[[str], "Variables"]
+"""A function from a source to its variables; called only for a brokerpak."""
 
 PROGRAMS = (".go", ".java", ".kt")
 """Suffixes of files in languages of brokers that are code."""
@@ -20,7 +26,7 @@ def read_source(
     at: str = "",
     stdin_filename: str | None = None,
     allow_nested: bool = True,
-    variables_of: VariablesOf = no_variables,
+    variables_of: VariablesOf | None = None,
 ) -> Document:
     """Read a catalog from a path to JSON or YAML, a folder, `-` for standard input, or `REV:path` in git.
 
@@ -82,11 +88,13 @@ def read_object(source: str) -> ParsedText:
         raise SourceError(f"{source}: this is a folder", "name a file") from None
 
 
-def read_variables(source: str) -> dict[str, Variable]:
+def read_variables(source: str) -> "dict[str, Variable]":
     """The variables that a file assigns, or those for a broker's configuration in YAML; `source` as in `read_object`.
 
     Raises OsbctlError: it cannot be read.
     """
+    from osbctl.sources.variables import parse_variables, variables_of_configuration  # most runs need none
+
     if source.endswith((".yml", ".yaml", ".json")):
         return variables_of_configuration(read_object(source))
     try:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import JsonPath, entries
@@ -33,10 +33,6 @@ class Variable(NamedTuple):
 
 
 Variables: TypeAlias = Mapping[str, Variable]
-VariablesOf: TypeAlias = Callable[[str], Variables]
-"""A function from a source to its variables; called only for a brokerpak."""
-
-
 _OTHER_NAMES = {
     "BROKERPAK_TERRAFORM_UPGRADES_ENABLED": "TERRAFORM_UPGRADES_ENABLED",
     "REQUEST_PROPERTY_VALIDATION_DISABLED": "CSB_DISABLE_REQUEST_PROPERTY_VALIDATION",
@@ -68,11 +64,6 @@ def _settings(value: Any, path: JsonPath) -> Iterator[tuple[JsonPath, Any]]:
         yield path, value
     for key, item in entries(value) if isinstance(value, dict) and path[-1:] != ("defaults",) else ():
         yield from _settings(item, (*path, key))
-
-
-def no_variables(_: str) -> Variables:
-    """Return no variables."""
-    return {}
 
 
 def parse_variables(text: str, source: str) -> dict[str, Variable]:

@@ -13,7 +13,6 @@ from osbctl.findings import Finding, Fix
 from osbctl.platforms import Platform
 from osbctl.rule import Category
 from osbctl.sources.document import parse_document
-from osbctl.sources.variables import no_variables
 from osbctl.validation.checks import CATALOG_CHECKS, SCHEMA_CHECKS, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
@@ -46,7 +45,7 @@ def check(name: str, data: bytes, *, unsafe: bool, options: ValidationOptions = 
 def check_marks(source: str, document: Any, fix: Callable[[bool], FixResult], at: str = "") -> int:
     """Hold what `validate` says to be fixable to what `fix` does; `fix` is asked with `--unsafe` or without."""
     found = validate_document(document, PLAIN).findings
-    marked = task.keep_possible_fixes(found, document, source, at, no_variables)
+    marked = task.keep_possible_fixes(found, document, source, at, None)
     for unsafe in (False, True):
         done = fix(unsafe)
         said = {(f.rule, f.location) for f in marked if any(each.safe or unsafe for each in f.fixes)}

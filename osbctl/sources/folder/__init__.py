@@ -11,7 +11,7 @@ Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; 
 
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -32,7 +32,7 @@ from osbctl.sources.folder.source_tree import (
     is_brokerpak,
 )
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits, read_file, read_git_folder
-from osbctl.sources.variables import VariablesOf, no_variables
+from osbctl.sources.variables import Variables
 from osbctl.text import closest_word, did_you_mean
 
 _NO_SETTINGS = Document("", {}, "folder")
@@ -277,7 +277,7 @@ class Overlay:
 NOTHING_UNSAVED: Mapping[Path, bytes] = MappingProxyType({})
 
 
-def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **options: Any) -> Document:
+def read_folder(folder: str, *, variables_of: Callable[[str], Variables] | None = None, **options: Any) -> Document:
     """Read a source folder or a brokerpak, on the disk or in git; options and errors as in `compose`."""
     folder = folder.replace(os.sep, "/")
     unsaved = options.get("unsaved", NOTHING_UNSAVED)
@@ -285,7 +285,8 @@ def read_folder(folder: str, *, variables_of: VariablesOf = no_variables, **opti
 
     if is_brokerpak(folder, unsaved):
         limits = options.get("limits", DEFAULT_LIMITS)
-        return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables_of(folder))
+        variables = variables_of(folder) if variables_of else {}
+        return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables)
     if ":" in folder and not Path(folder).exists():
         files = read_git_folder(folder, (*SUFFIXES, LOCK), options.get("limits", DEFAULT_LIMITS))
         if not any(name.startswith("services/") for name in files):
