@@ -4,11 +4,11 @@ A platform's order of saving decides whether a name is still taken when another 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cached_property
-from typing import Any, Generic, TypeVar
+from functools import cached_property, partial
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from osbctl.catalog import Catalog, Identified, ServiceOffering, ServicePlan
 from osbctl.changes import Change, Level
@@ -90,79 +90,6 @@ _NAME_KINDS = {
 """The kinds of change of a new object, a new name, and a name that another object had; by whether it is a plan."""
 
 
-class NameChanges:
-    """Reports the changes of names between two catalogs to a collector."""
-
-    def __init__(self, old: Catalog, new: Catalog, collector: Collector) -> None:
-        self._old, self._new, self._collector = old, new, collector
-
-    def report_names(self, old_objects: Iterable[Identified], pairs: Sequence[MatchedPair]) -> None:
-        """Report those of all service offerings, or of the plans of one; `pairs` are kept objects, then new ones."""
-        holders = {fold_name(old): old for old in old_objects if old.name}
-        staying = {fold_name(new) for old, new in map(_old_and_new, pairs) if old and fold_name(old) == fold_name(new)}
-        for pair in pairs:
-            old, new = _old_and_new(pair)
-            if old is None or _is_renamed(old, new):
-                holder = holders.get(fold_name(new))
-                self._report_name(pair, None if holder is old else holder, given_up=fold_name(new) not in staying)
-
-    def _report_name(self, pair: MatchedPair, holder: Identified | None, *, given_up: bool) -> None:
-        """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
-        old, new = _old_and_new(pair)
-        added, renamed, taken = _NAME_KINDS[pair.new_plan is not None]
-        is_passed_on = holder is not None and given_up
-        refusals = self.refusals_of_name(new)
-        if not (old or is_passed_on or refusals):
-            return  # a new object with a name of its own is reported as such
-        usual = taken if is_passed_on else renamed if old else added
-        own = reactions_to_same_name(old.name, new.name) if old else {}
-        kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
-        self._collector.add(kind, pair, _name_message(old, new, holder), ("name",), old.name if old else None, new.name)
-
-    def refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
-        """The reactions of platforms that refuse the update for the name of `new`."""
-        return {
-            platform: refused(clashes[new.path].message)
-            for platform, clashes in self._all_clashes.items()
-            if new.path in clashes
-        }
-
-    @cached_property
-    def _all_clashes(self) -> dict[Platform, dict[JsonPath, Clash]]:
-        """Conflicts over names, by the path of the object that would take the name."""
-        used = self._collector.used_plans or ()
-        saved = {platform: simulate_update(platform, self._old, self._new, used) for platform in Platform}
-        return {
-            platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
-            for platform, update in saved.items()
-        }
-
-
-def _old_and_new(pair: MatchedPair) -> tuple[Identified | None, Identified]:
-    """The plans of a pair, or else its service offerings; the new one is there."""
-    is_plan = pair.new_plan is not None
-    new = pair.new_plan or pair.new_service
-    assert new
-    return pair.old_plan if is_plan else pair.old_service, new
-
-
-def _is_renamed(old: Identified, new: Identified) -> bool:
-    """Return whether the names differ. Values of a wrong type are no names."""
-    return old.name != new.name and not has_wrong_type("name", old.data, new.data)
-
-
-def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> ChangedValue:
-    name = format_value(new.name)
-    had = f", which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else ""
-    if old is None:
-        return ChangedValue(f"new, with the name {name}{had}")
-    values = f" from {format_value(old.name)} to {name}"
-    return ChangedValue(f"renamed{values}{had}") if holder else ChangedValue("renamed", values)
-
-
-_NO_EFFECT = "no effective difference: only null, empty or ignored fields differ"
-
-
 def compare_catalogs(
     old: Mapping[str, Any] | Catalog,
     new: Mapping[str, Any] | Catalog,
@@ -182,18 +109,23 @@ def compare_catalogs(
         used_plans = used_plans.intersection(plan.id for plan in old.plans)
     collector = Collector(platforms or tuple(Platform), used_plans)
     _Comparison(old, new, collector, today).run()
-    compare_catalog_fields(collector, old.data, new.data)
+    whole = MatchedPair(collector)
+    compare_catalog_fields(whole, old.data, new.data)
     if not collector.changes and not equal_or_both_empty(old.data, new.data):
-        collector.add(kinds.OTHER, MatchedPair(), _NO_EFFECT)
+        whole.add(kinds.OTHER, "no effective difference: only null, empty or ignored fields differ")
     return collector.changes
+
+
+_MakePair: TypeAlias = Callable[..., MatchedPair]
+"""Makes a pair of service offerings from both, or of plans of a pair of service offerings."""
 
 
 class _Comparison:
     """Reports the changes of service offerings and plans to a collector."""
 
     def __init__(self, old: Catalog, new: Catalog, collector: Collector, today: date | None) -> None:
-        self._old, self._new, self._collector, self._today = old, new, collector, today
-        self._names = NameChanges(old, new, collector)
+        self._old, self._new, self._used, self._today = old, new, collector.used_plans or (), today
+        self._make_pair = partial(MatchedPair, collector)
         self._services = match_by_id(old.services, new.services)
         removed, added = self._services.removed, self._services.added
         self._same_name_pairs = pop_pairs_by_name(removed, added)
@@ -209,24 +141,64 @@ class _Comparison:
         """Add all changes but those of the catalog's own fields."""
         services = self._services
         if self._old.services and not self._new.services:
-            self._collector.add(kinds.CATALOG_EMPTIED, MatchedPair(), "the catalog is empty")
-        kept = [*services.kept, *self._same_name_pairs]
-        pairs = [MatchedPair(old, new) for old, new in services.kept]
-        self._names.report_names(self._old.services, [*pairs, *(MatchedPair(None, new) for new in services.added)])
+            self._make_pair().add(kinds.CATALOG_EMPTIED, "the catalog is empty")
+        self._report_names(self._old.services, services.kept, services.added, self._make_pair)
         for old, new in self._same_name_pairs:
             self._report_changed_service_id(old, new)
-        for old, new in kept:
+        for old, new in (*services.kept, *self._same_name_pairs):
             self._compare_service_and_plans(old, new)
         for removed in services.removed:
             message = f"removed, {self._describe_plan_count(removed)}"
-            self._report_removal(kinds.SERVICE_REMOVED, MatchedPair(removed), message, removed)
+            self._report_removal(kinds.SERVICE_REMOVED, self._make_pair(removed), message, removed)
         for added in services.added:
-            message = f"added, {self._describe_plan_count(added)}"
             kind = kinds.SERVICE_ADDED.with_reactions(self._reactions_to_repeated_id(added))
-            self._collector.add(kind, MatchedPair(None, added), message, new=added.id)
+            self._make_pair(None, added).add(kind, f"added, {self._describe_plan_count(added)}", new=added.id)
         self._report_moved_plans()
         if _is_reordered(services):
-            self._collector.add(kinds.ORDER, MatchedPair(), "the service offerings changed order", ("services",))
+            self._make_pair().add(kinds.ORDER, "the service offerings changed order", ("services",))
+
+    def _report_names(
+        self, old_objects: Sequence[T], kept: Sequence[tuple[T, T]], added: Sequence[T], make_pair: _MakePair
+    ) -> None:
+        """Report the new names of `kept` and `added` objects: service offerings, or the plans of one."""
+        holders = {fold_name(old): old for old in old_objects if old.name}
+        staying = {fold_name(new) for old, new in kept if fold_name(old) == fold_name(new)}
+        for old, new in (*kept, *((None, new) for new in added)):
+            if old is None or _is_renamed(old, new):
+                holder = holders.get(fold_name(new))
+                given_up = fold_name(new) not in staying
+                self._report_name(make_pair(old, new), old, new, None if holder is old else holder, given_up)
+
+    def _report_name(
+        self, pair: MatchedPair, old: Identified | None, new: Identified, holder: Identified | None, given_up: bool
+    ) -> None:
+        """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
+        added, renamed, taken = _NAME_KINDS[pair.is_of_plans]
+        is_passed_on = holder is not None and given_up
+        refusals = self._refusals_of_name(new)
+        if not (old or is_passed_on or refusals):
+            return  # a new object with a name of its own is reported as such
+        usual = taken if is_passed_on else renamed if old else added
+        own = reactions_to_same_name(old.name, new.name) if old else {}
+        kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
+        pair.add(kind, _name_message(old, new, holder), ("name",), old.name if old else None, new.name)
+
+    def _refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
+        """The reactions of platforms that refuse the update for the name of `new`."""
+        return {
+            platform: refused(clashes[new.path].message)
+            for platform, clashes in self._name_clashes.items()
+            if new.path in clashes
+        }
+
+    @cached_property
+    def _name_clashes(self) -> dict[Platform, dict[JsonPath, Clash]]:
+        """Conflicts over names, by the path of the object that would take the name."""
+        saved = {platform: simulate_update(platform, self._old, self._new, self._used) for platform in Platform}
+        return {
+            platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
+            for platform, update in saved.items()
+        }
 
     def _describe_plan_count(self, service: ServiceOffering) -> str:
         """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
@@ -237,43 +209,43 @@ class _Comparison:
     def _report_changed_service_id(self, old: ServiceOffering, new: ServiceOffering) -> None:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         kind = kinds.SERVICE_ID_PLANS_KEPT if both else kinds.SERVICE_ID
-        text = ", and plans kept theirs" if both else ""
-        message = f"{_describe_changed_id(old, new)}{text}"
-        kind = kind.with_reactions(self._names.refusals_of_name(new) if old.name != new.name else {})
-        self._collector.add(kind, MatchedPair(old, new), message, ("id",), old.id, new.id)
+        message = _describe_changed_id(old, new) + (", and plans kept theirs" if both else "")
+        kind = kind.with_reactions(self._refusals_of_name(new) if old.name != new.name else {})
+        self._make_pair(old, new).add(kind, message, ("id",), old.id, new.id)
 
     def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:
         """Compare a service offering that is in both catalogs, with its plans."""
         is_judged_same = [plan.judged for plan in old.plans] == [plan.judged for plan in new.plans]
         if old.id == new.id and is_judged_same and equal_or_both_empty(old.data, new.data):
             return
+        make_pair = partial(self._make_pair, old, new)
         match = match_by_id(old.plans, new.plans)
         # A plan that moves is reported once, as moved.
         removed = [plan for plan in match.removed if id(plan) not in self._moved_plans]
         added = [plan for plan in match.added if id(plan) not in self._moved_plans]
         same_name_pairs = pop_pairs_by_name(removed, added)
         if old.plans and not new.plans:
-            self._collector.add(kinds.SERVICE_WITHOUT_PLANS, MatchedPair(old, new), "no plan is left", ("plans",))
-        compare_service_fields(self._collector, old, new, [*match.kept, *same_name_pairs])
-        pairs = [MatchedPair(old, new, *plans) for plans in match.kept]
-        self._names.report_names(old.plans, [*pairs, *(MatchedPair(old, new, None, plan) for plan in added)])
+            make_pair().add(kinds.SERVICE_WITHOUT_PLANS, "no plan is left", ("plans",))
+        both = [*match.kept, *same_name_pairs]
+        compare_service_fields(make_pair(), both)
+        self._report_names(old.plans, match.kept, added, make_pair)
         for old_plan, new_plan in same_name_pairs if old.id == new.id else ():
-            pair, message = MatchedPair(old, new, old_plan, new_plan), _describe_changed_id(old_plan, new_plan)
-            self._collector.add(kinds.PLAN_ID, pair, message, ("id",), old_plan.id, new_plan.id)
-        for old_plan, new_plan in (*match.kept, *same_name_pairs):
-            compare_plan_fields(self._collector, MatchedPair(old, new, old_plan, new_plan))
-        self._report_removed_and_added_plans(old, new, removed, added)
+            message = _describe_changed_id(old_plan, new_plan)
+            make_pair(old_plan, new_plan).add(kinds.PLAN_ID, message, ("id",), old_plan.id, new_plan.id)
+        for plans in both:
+            compare_plan_fields(make_pair(*plans))
+        self._report_removed_and_added_plans(removed, added, make_pair)
         if _is_reordered(match):
-            self._collector.add(kinds.ORDER, MatchedPair(old, new), "the plans changed order", ("plans",))
+            make_pair().add(kinds.ORDER, "the plans changed order", ("plans",))
 
     def _report_removed_and_added_plans(
-        self, old: ServiceOffering, new: ServiceOffering, removed: list[ServicePlan], added: list[ServicePlan]
+        self, removed: list[ServicePlan], added: list[ServicePlan], make_pair: _MakePair
     ) -> None:
         for plan in removed:
-            self._report_removal(kinds.PLAN_REMOVED, MatchedPair(old, new, plan), "removed", plan)
+            self._report_removal(kinds.PLAN_REMOVED, make_pair(plan), "removed", plan)
         for plan in added:
             kind = kinds.PLAN_ADDED.with_reactions(self._reactions_to_repeated_id(plan))
-            self._collector.add(kind, MatchedPair(old, new, None, plan), "added", new=plan.id)
+            make_pair(None, plan).add(kind, "added", new=plan.id)
 
     def _reactions_to_repeated_id(self, added: Identified) -> dict[Platform, Reaction]:
         """The reactions of platforms that have one object for all of one id, if the new catalog repeats its ids."""
@@ -289,18 +261,32 @@ class _Comparison:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"
         if passed:
             kind = kind.with_levels({Level.BREAKING: Level.RISKY})
-        self._collector.add(kind, pair, message, old=removed.id)
+        pair.add(kind, message, old=removed.id)
 
     def _report_moved_plans(self) -> None:
         for old_service, old_plan, new_service, new_plan in self._moves:
-            pair = MatchedPair(old_service, new_service, old_plan, new_plan)
+            pair = self._make_pair(old_service, new_service, old_plan, new_plan)
             owners = (old_service, new_service)
             names = [format_value(owner.name) for owner in owners]
             if old_service.name == new_service.name:
                 names = [f"{format_value(owner.name)} (id {format_value(owner.id)})" for owner in owners]
             message = f"moved from service {names[0]} to {names[1]}"
-            self._collector.add(kinds.PLAN_MOVED, pair, message, (), old_service.id, new_service.id)
-            compare_plan_fields(self._collector, pair, moved=True)
+            pair.add(kinds.PLAN_MOVED, message, (), old_service.id, new_service.id)
+            compare_plan_fields(pair, moved=True)
+
+
+def _is_renamed(old: Identified, new: Identified) -> bool:
+    """Return whether the names differ. Values of a wrong type are no names."""
+    return old.name != new.name and not has_wrong_type("name", old.data, new.data)
+
+
+def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> ChangedValue:
+    name = format_value(new.name)
+    had = f", which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else ""
+    if old is None:
+        return ChangedValue(f"new, with the name {name}{had}")
+    values = f" from {format_value(old.name)} to {name}"
+    return ChangedValue(f"renamed{values}{had}") if holder else ChangedValue("renamed", values)
 
 
 def _describe_changed_id(old: Identified, new: Identified) -> str:

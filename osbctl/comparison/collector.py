@@ -13,26 +13,6 @@ from osbctl.platforms import Platform
 from osbctl.sources.document import Document
 
 
-@dataclass(frozen=True, slots=True)
-class MatchedPair:
-    """The object of a change on both sides, None where it is absent: a plan, a service offering or else the catalog."""
-
-    old_service: ServiceOffering | None = None
-    new_service: ServiceOffering | None = None
-    old_plan: ServicePlan | None = None
-    new_plan: ServicePlan | None = None
-
-    @property
-    def service(self) -> ObjectRef | None:
-        """The service offering by id and name; the old ones if there are any."""
-        return _object_ref(self.old_service or self.new_service)
-
-    @property
-    def plan(self) -> ObjectRef | None:
-        """The plan by id and name; the old ones if there are any."""
-        return _object_ref(self.old_plan or self.new_plan)
-
-
 @dataclass(slots=True)
 class Collector:
     """Changes found so far. `used_plans` are the ids of plans with instances, None if not known."""
@@ -41,10 +21,25 @@ class Collector:
     used_plans: frozenset[str] | None = None
     changes: list[Change] = field(default_factory=list)
 
+
+@dataclass(frozen=True, slots=True)
+class MatchedPair:
+    """The object of changes on both sides, None where it is absent: a plan, a service offering or else the catalog."""
+
+    collector: Collector
+    old_service: ServiceOffering | None = None
+    new_service: ServiceOffering | None = None
+    old_plan: ServicePlan | None = None
+    new_plan: ServicePlan | None = None
+
+    @property
+    def is_of_plans(self) -> bool:
+        """Return whether the object is a plan."""
+        return bool(self.old_plan or self.new_plan)
+
     def add(
         self,
         kind: Kind,
-        pair: MatchedPair,
         message: Sentence | ChangedValue,
         path: JsonPath = (),
         old: JsonValue = None,
@@ -57,49 +52,49 @@ class Collector:
 
         `old_path` and `new_path` are those on each side, if they differ from `path`.
         """
+        if not isinstance(message, ChangedValue):
+            message = ChangedValue(message)
         old_path, new_path = path if old_path is None else old_path, path if new_path is None else new_path
-        service, plan = pair.new_service or pair.old_service, pair.new_plan or pair.old_plan
+        service, plan = self.new_service or self.old_service, self.new_plan or self.old_plan
         names = (item.name if item else "" for item in (service, plan))
         change = Change(
             rule=kind.id,
-            sentence=message.sentence if isinstance(message, ChangedValue) else message,
-            values=message.values if isinstance(message, ChangedValue) else "",
-            effects=kind.effects(self.platforms, self._is_used(pair), *names),
-            service=pair.service,
-            plan=pair.plan,
+            sentence=message.sentence,
+            values=message.values,
+            effects=kind.effects(self.collector.platforms, self._is_used(), *names),
+            service=_object_ref(self.old_service or self.new_service),
+            plan=_object_ref(self.old_plan or self.new_plan),
             field=pointer(path)[1:],
             old=redact_at(old, old_path),
             new=redact_at(new, new_path),
-            old_path=_catalog_path(pair.plan, pair.old_service, pair.old_plan, old_path),
-            new_path=_catalog_path(pair.plan, pair.new_service, pair.new_plan, new_path),
+            old_path=self._catalog_path(self.old_service, self.old_plan, old_path),
+            new_path=self._catalog_path(self.new_service, self.new_plan, new_path),
             advice=kind.advice,
         )
-        self.changes.append(change)
+        self.collector.changes.append(change)
 
-    def _is_used(self, pair: MatchedPair) -> bool | None:
+    def _is_used(self) -> bool | None:
         """Return whether the old plan, one of the service offering, or any has instances. None if not known."""
-        if self.used_plans is None:
+        used = self.collector.used_plans
+        if used is None:
             return None
-        if pair.plan:
-            return bool(pair.old_plan and pair.old_plan.id in self.used_plans)
-        if pair.service:
-            return any(plan.id in self.used_plans for plan in (pair.old_service.plans if pair.old_service else ()))
-        return bool(self.used_plans)
+        if self.is_of_plans:
+            return bool(self.old_plan and self.old_plan.id in used)
+        if self.old_service or self.new_service:
+            return any(plan.id in used for plan in (self.old_service.plans if self.old_service else ()))
+        return bool(used)
+
+    def _catalog_path(self, service: ServiceOffering | None, plan: ServicePlan | None, field: JsonPath) -> JsonPath:
+        """Path of the object's `field` in one catalog, or of its container."""
+        if plan:
+            return (*plan.path, *field)
+        if self.is_of_plans and service:
+            return (*service.path, "plans")
+        return (*service.path, *field) if service else field or ("services",)
 
 
 def _object_ref(item: ServiceOffering | ServicePlan | None) -> ObjectRef | None:
     return ObjectRef(item.id, item.name) if item else None
-
-
-def _catalog_path(
-    plan_ref: ObjectRef | None, service: ServiceOffering | None, plan: ServicePlan | None, field: JsonPath
-) -> JsonPath:
-    """Path of the object's `field` in one catalog, or of its container."""
-    if plan:
-        return (*plan.path, *field)
-    if plan_ref and service:
-        return (*service.path, "plans")
-    return (*service.path, *field) if service else field or ("services",)
 
 
 def add_locations(changes: Sequence[Change], old: Document, new: Document) -> list[Change]:

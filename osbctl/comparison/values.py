@@ -4,7 +4,7 @@ What a value of another type means is undefined: it is reported, and not compare
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -63,7 +63,8 @@ def has_type(value: Any, expected: Any) -> bool:
 
 def equal_or_both_empty(left: JsonValue, right: JsonValue) -> bool:
     """Return whether two values of a field mean the same; absent, null, `{}` and `[]` do."""
-    return same_value(_none_if_empty(left), _none_if_empty(right))
+    left, right = (None if value in ({}, []) else value for value in (left, right))
+    return same_value(left, right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _shown(value: JsonValue, path: JsonPath, start: int = 0) -> Value:
     return Value(value, path, _ShortJson(start), if_secret=_ShortJson()(SECRET))
 
 
-def _from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> Message:
+def from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> Message:
     """`from … to …`, long values cut around the first difference; `(secret)` if only secrets differ."""
     old_shown, new_shown = redact_at(old, path), redact_at(new, path)
     if equal_or_both_empty(old_shown, new_shown):
@@ -98,11 +99,6 @@ def _from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> Message:
         difference = next((i for i, (a, b) in enumerate(zip(old_text, new_text, strict=False)) if a != b), 0)
         start = max(0, difference - MAX_TEXT // 2)
     return Message("from {} to {}", _shown(old, path, start), _shown(new, path, start))
-
-
-def format_from_to(old: JsonValue, new: JsonValue, path: JsonPath = ()) -> str:
-    """`from … to …` as text; `(secret)` if only secrets differ."""
-    return str(_from_to(old, new, path))
 
 
 class ChangedValue(NamedTuple):
@@ -126,16 +122,7 @@ def describe_change(name: str, old: Any, new: Any, path: JsonPath = (), if_omitt
         return ChangedValue(f"{name} added{if_omitted}", Message(": {}", _shown(new, path)))
     if new is None:
         return ChangedValue(f"{name} removed{if_omitted}", Message(", was {}", _shown(old, path)))
-    return ChangedValue(f"{name} changed", Message(" {}", _from_to(old, new, path)))
-
-
-def dict_or_empty(value: JsonValue) -> dict[str, Any]:
-    """`value` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def _none_if_empty(value: JsonValue) -> JsonValue:
-    return None if value in ({}, []) else value
+    return ChangedValue(f"{name} changed", Message(" {}", from_to(old, new, path)))
 
 
 def narrow_path(path: JsonPath, old: Any, new: Any) -> tuple[JsonPath, dict[str, str]]:
@@ -143,7 +130,7 @@ def narrow_path(path: JsonPath, old: Any, new: Any) -> tuple[JsonPath, dict[str,
     while isinstance(old, dict) and isinstance(new, dict) and old and new:
         keys = {
             key: "added" if old.get(key) is None else "removed" if new.get(key) is None else "changed"
-            for key in all_keys(old, new)
+            for key in {**old, **new}
             if not equal_or_both_empty(old.get(key), new.get(key))
         }
         if len(keys) != 1:
@@ -151,9 +138,3 @@ def narrow_path(path: JsonPath, old: Any, new: Any) -> tuple[JsonPath, dict[str,
         (key,) = keys
         path, old, new = (*path, key), old.get(key), new.get(key)
     return path, {}
-
-
-def all_keys(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """The keys of `old`, then those of `new` alone."""
-    yield from old
-    yield from (key for key in new if key not in old)

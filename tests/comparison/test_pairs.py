@@ -11,7 +11,7 @@ from osbctl.changes import Change, Effect, Level
 from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import find_new_refusals
-from osbctl.comparison.values import MAX_TEXT, format_from_to
+from osbctl.comparison.values import MAX_TEXT, from_to
 from osbctl.jsonschemas.walk import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -23,12 +23,12 @@ from .make import by_rule, catalog, one, plan, refusals, service, with_plan
 
 def test_where_long_values_differ_is_seen() -> None:
     old = [f"bullet {number}" for number in range(40)]
-    before, after = format_from_to(old, [*old[:-1], "the last one"]).removeprefix("from ").split(" to ")
+    before, after = str(from_to(old, [*old[:-1], "the last one"])).removeprefix("from ").split(" to ")
     assert "bullet 39" in before
     assert "the last one" in after
     assert len(before) <= MAX_TEXT >= len(after)
-    assert format_from_to("short", "also short") == 'from "short" to "also short"'
-    assert format_from_to(old, [*old, "one more"]).endswith('"one more"]')
+    assert str(from_to("short", "also short")) == 'from "short" to "also short"'
+    assert str(from_to(old, [*old, "one more"])).endswith('"one more"]')
 
 
 @pytest.mark.parametrize(
