@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -29,19 +29,17 @@ class AdminApp:
     ) -> None:
         self._shared, self._authenticator, self._catalog_app = shared, authenticator, catalog_app
         self._allowed_hosts = frozenset(("localhost", *(host.lower() for host in allowed_hosts)))
-        self._pages: dict[str, Callable[[], Response]] = {
-            "/livez": lambda: _text_response("200 OK", "ok"),
-            "/readyz": self._readiness_response,
-            "/metrics": self._metrics_response,
-        }
 
     def __call__(self, request: RequestParser) -> Response:
         if not self._is_allowed_host(request.headers.get("HOST")):
             return _text_response("421 Misdirected Request", "not for this host: allow it with --admin-host")
         if request.command not in ("GET", "HEAD"):
             return _text_response("405 Method Not Allowed", "GET or HEAD only")
-        page = self._pages.get(request.path)
-        return page() if page else _text_response("404 Not Found", "not found")
+        if request.path == "/livez":
+            return _text_response("200 OK", "ok")
+        if request.path == "/readyz":
+            return self._readiness_response()
+        return self._metrics_response() if request.path == "/metrics" else _text_response("404 Not Found", "not found")
 
     def _is_allowed_host(self, host_header: str | None) -> bool:
         """Return whether a Host header is acceptable. None is: HTTP/1.0 allows it, and browsers always send one."""
@@ -77,8 +75,7 @@ class AdminApp:
         authentications = core.CounterMetricFamily("osbctl_authentications", checks, labels=["result", "credential"])
         reloads = core.CounterMetricFamily("osbctl_reloads", "Reloads by what and result.", labels=["what", "result"])
         statuses = {(status,): count for status, count in list(stats.requests.items())}
-        counted = (requests, statuses), (authentications, stats.authentications), (reloads, stats.reloads)
-        for family, counts in counted:
+        for family, counts in (requests, statuses), (authentications, stats.authentications), (reloads, stats.reloads):
             for values, count in list(counts.items()):
                 family.add_metric(values, count)
             yield family
@@ -88,9 +85,8 @@ class AdminApp:
             ("osbctl_connections_cut", "Cut at a deadline, or to make room.", stats.cut),
         ):
             yield core.CounterMetricFamily(name, text, value=value)
-        total = stats.requests.total()
-        duration = "From request to answer."
-        yield core.SummaryMetricFamily("osbctl_request_duration_seconds", duration, total, stats.seconds)
+        duration = "osbctl_request_duration_seconds", "From request to answer."
+        yield core.SummaryMetricFamily(*duration, stats.requests.total(), stats.seconds)
         connections = len(self._shared.connections.all)
         yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=connections)
         waiting = self._authenticator.queue_length

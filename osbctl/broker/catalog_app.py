@@ -8,13 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias
 
-from osbctl.broker.parser import (
-    RequestParser,
-    etag_matches,
-    parse_api_version,
-    parse_http_date,
-    prefers_gzip,
-)
+from osbctl.broker.parser import RequestParser, etag_matches, parse_api_version, parse_http_date, prefers_gzip
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -66,13 +60,11 @@ def error_response(status: str, error: str, description: str, *headers: tuple[st
     return Response(status, (("Content-Type", "application/json"), ("Cache-Control", "no-store"), *headers), body)
 
 
-_REALM = 'Basic realm="service broker", charset="UTF-8"'
-
 UNAUTHORIZED = error_response(
     "401 Unauthorized",
     "Unauthorized",
     "The username or the password is wrong, or none were given.",
-    ("WWW-Authenticate", _REALM),
+    ("WWW-Authenticate", 'Basic realm="service broker", charset="UTF-8"'),
 )
 TOO_MANY_CREDENTIALS = error_response(
     "503 Service Unavailable",
@@ -80,7 +72,6 @@ TOO_MANY_CREDENTIALS = error_response(
     "Too many new credentials are being checked. Try again in a few seconds.",
     ("Retry-After", "5"),
 )
-
 METHOD_NOT_ALLOWED = error_response(
     "405 Method Not Allowed", "MethodNotAllowed", "The catalog is read with GET.", ("Allow", "GET, HEAD")
 )
@@ -104,28 +95,18 @@ class CatalogApp:
     ) -> None:
         self.catalog = catalog
         self._path = _normalize_path(f"{base_path}/v2/catalog")
-        self._not_found = error_response(
-            "404 Not Found", "NotFound", f"This broker offers its catalog only, at {self._path}."
-        )
+        text = f"This broker offers its catalog only, at {self._path}."
+        self._not_found = error_response("404 Not Found", "NotFound", text)
         self._minimum = minimum_version
         accepted = f"2.x from {minimum_version[0]}.{minimum_version[1]} on"
-        self._no_version = error_response(
-            "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed",
-            "MissingAPIVersion",
-            f"The header X-Broker-API-Version is missing; this broker takes {accepted}.",
-        )
-        self._other_version = error_response(
-            "412 Precondition Failed",
-            "UnsupportedAPIVersion",
-            f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}.",
-        )
+        status = "400 Bad Request" if missing_version_status == 400 else "412 Precondition Failed"
+        text = f"The header X-Broker-API-Version is missing; this broker takes {accepted}."
+        self._no_version = error_response(status, "MissingAPIVersion", text)
+        text = f"The X-Broker-API-Version of the request is not supported; this broker takes {accepted}."
+        self._other_version = error_response("412 Precondition Failed", "UnsupportedAPIVersion", text)
 
     def __call__(self, request: RequestParser) -> Response:
         """Answer one authenticated request; never blocks."""
-        return self._validate_request(request) or _catalog_response(self.catalog, request.headers)
-
-    def _validate_request(self, request: RequestParser) -> Response | None:
-        """Return an error response. None for a request of the catalog in an accepted version."""
         if _normalize_path(request.path) != self._path:
             return self._not_found
         if request.command not in ("GET", "HEAD"):
@@ -137,7 +118,7 @@ class CatalogApp:
         # Minor versions only add fields: 2.99 is accepted.
         if version is None or version[0] != 2 or version < self._minimum:
             return self._other_version
-        return None
+        return _catalog_response(self.catalog, request.headers)
 
 
 def _normalize_path(path: str) -> str:

@@ -59,7 +59,7 @@ class Shared:
 
     `authenticate` (see `Authenticator.check`) is None if no password is required, `tls` None for plain HTTP, `proxy`
     None without a proxy.
-    `draining` is set at the end; `threads` are needed until then.
+    `draining` is set at the end; `threads` are needed until then. `has_warned`: of a proxy that names no clients.
     """
 
     settings: Settings
@@ -71,18 +71,12 @@ class Shared:
     draining: bool = False
     threads: list[threading.Thread] = field(default_factory=list)
     connections: Connections = field(init=False)
-    _is_warned: bool = False
+    has_warned: bool = False
 
     def __post_init__(self) -> None:
         # Behind a proxy, all connections come from the proxy.
         per_client = 0 if self.proxy else self.settings.connections_per_address
         self.connections = Connections(self.settings.connection_limit(), per_client)
-
-    def warn_of_missing_address(self) -> None:
-        """Warn once of a proxy that does not name its clients."""
-        if not self._is_warned:
-            self._is_warned = True
-            _log.warning("the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers")
 
 
 class Phase(Enum):
@@ -203,8 +197,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             self.addr = (client, None)
             if refusal:
                 request.refuse(refusal, "403 Forbidden", "HttpsRequired")
-            elif "X_FORWARDED_FOR" not in request.headers:
-                self.shared.warn_of_missing_address()
+            elif "X_FORWARDED_FOR" not in request.headers and not self.shared.has_warned:
+                self.shared.has_warned = True
+                _log.warning("the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers")
         if request.error is None and self.shared.authenticate is not None:
             wake = partial(self.server.wake, self)
             self.check = self.shared.authenticate(request.headers.get("AUTHORIZATION"), self.addr[0], wake)
@@ -221,9 +216,8 @@ class Channel(HTTPChannel):  # type: ignore[misc]
             response = self._create_response(request, decision)
         except Exception:
             _log.exception("a request could not be answered")
-            request.refuse(
-                "the broker failed to answer; its log says why", "500 Internal Server Error", "InternalError"
-            )
+            text = "the broker failed to answer; its log says why"
+            request.refuse(text, "500 Internal Server Error", "InternalError")
             response = self._create_response(request, decision)
         self._send_response(request, response, decision)
         self.flush()
@@ -244,17 +238,10 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         now = time.time()
         self.close_when_flushed = request.error is not None or request.connection_close or self.shared.draining
         head = encode_head(request, response, now, closes=self.close_when_flushed)
-        self.entry = Entry(
-            now,
-            self.since,
-            self.addr[0],
-            request.command,
-            request.target,
-            response.status[:3],
-            self.sent_bytes + len(head),
-            decision,
-            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
-        )
+        line = request.command, request.target, response.status[:3]
+        identity = request.headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
+        sent_before = self.sent_bytes + len(head)
+        self.entry = Entry(now, self.since, self.addr[0], *line, sent_before, decision, identity)
         body = b"" if request.command == "HEAD" else response.body
         if len(body) <= LARGE_BODY:
             data = head + body

@@ -43,6 +43,7 @@ _TARGET = re.compile(
 _HOST = re.compile(r"[A-Za-z0-9._~%!$&'()*+;=-]+(?::[0-9]{0,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{0,5})?")
 _LENGTH = re.compile(r"[0-9]{1,18}")
 _FRAMING = frozenset(("HOST", "CONTENT_LENGTH", "TRANSFER_ENCODING"))
+_HEADER_TOO_LARGE = ("431 Request Header Fields Too Large", "HeaderTooLarge")
 _WITH_BODY = frozenset(("PUT", "POST", "PATCH", "DELETE"))
 
 
@@ -120,19 +121,16 @@ class RequestParser:
     def _check_part(self, new: bytes) -> None:
         """Refuse an incomplete header at once, if no end can make it right. `new` is the part that has arrived last."""
         if len(self._head) > self._adj.max_request_header_size:
-            self._refuse_size("the header of the request is too large")
-        elif fault := _find_bytes_fault(new) or _find_first_byte_fault(self._head):
+            self.refuse("the header of the request is too large", *_HEADER_TOO_LARGE)
+        elif fault := _find_bytes_fault(self._head, new):
             self.refuse(fault)
-
-    def _refuse_size(self, description: str) -> None:
-        self.refuse(description, "431 Request Header Fields Too Large", "HeaderTooLarge")
 
     def _parse_head(self, head: bytes) -> None:
         """Parse a complete header; what is counted first bounds the cost of all that follows."""
         if len(head) > self._adj.max_request_header_size:
-            return self._refuse_size("the header of the request is too large")
+            return self.refuse("the header of the request is too large", *_HEADER_TOO_LARGE)
         if head.count(b"\n") - 2 > MAX_FIELDS:
-            return self._refuse_size(f"the request has more than {MAX_FIELDS} header fields")
+            return self.refuse(f"the request has more than {MAX_FIELDS} header fields", *_HEADER_TOO_LARGE)
         match = _HEAD.fullmatch(head)
         if match is None:
             return self.refuse(_describe_fault(head))
@@ -182,9 +180,8 @@ class RequestParser:
         elif _LENGTH.fullmatch(length) is None:
             return self.refuse("Content-Length must be given once, as digits")
         elif int(length) > self._adj.max_request_body_size:
-            return self.refuse(
-                "the body of the request is too large", "413 Request Entity Too Large", "RequestTooLarge"
-            )
+            text = "the body of the request is too large"
+            return self.refuse(text, "413 Request Entity Too Large", "RequestTooLarge")
         elif headers.get("EXPECT", "").lower() == "100-continue" and int(length):
             # The client waits before it sends the body, which no answer needs (RFC 9110 §10.1.1).
             self.connection_close = True
@@ -196,8 +193,7 @@ class RequestParser:
 
 def _describe_fault(head: bytes) -> str:
     """Say why a complete header is malformed."""
-    fault = _find_bytes_fault(head) or _find_first_byte_fault(head)
-    if fault:
+    if fault := _find_bytes_fault(head, head):
         return fault
     if re.match(_REQUEST_LINE, head) is None:
         return "the request line is malformed, or not HTTP/1.0 or 1.1"
@@ -206,15 +202,16 @@ def _describe_fault(head: bytes) -> str:
     return "a header line is malformed"
 
 
-def _find_bytes_fault(part: bytes) -> str:
-    """Describe a wrong line end or a NUL (RFC 9112 §2.2). Empty if there is none. A CR may end the part."""
-    pairs = part.count(b"\r\n")
-    if part.count(b"\n") != pairs or part.count(b"\r") - pairs > part.endswith(b"\r"):
+def _find_bytes_fault(head: bytes, new: bytes) -> str:
+    """Describe a wrong line end or a NUL in a `new` part (RFC 9112 §2.2), or a space before the head; empty for none.
+
+    A CR may end the part.
+    """
+    pairs = new.count(b"\r\n")
+    if new.count(b"\n") != pairs or new.count(b"\r") - pairs > new.endswith(b"\r"):
         return "lines must end with CR LF"
-    return "the header contains a NUL" if b"\0" in part else ""
-
-
-def _find_first_byte_fault(head: bytes) -> str:
+    if b"\0" in new:
+        return "the header contains a NUL"
     return "the request line begins with a space" if head[:1] in (b" ", b"\t", b"\v", b"\f") else ""
 
 

@@ -33,9 +33,9 @@ class Service:
     """The application, the authenticator before it, and the files that are watched for both.
 
     Loads everything once and starts the authenticator. `read_catalog` and `read_records` read and check. A change of
-    one of the paths means a reload (none for a source that is not a file). `make_app` creates the application.
-    `allow_empty` allows a reload to remove every service. `summary` are sentences for the log at the start. Raises
-    OsbctlError.
+    a file means a reload (`catalog_paths()` lists none for a source that is not a file; `secrets` are the files of the
+    credentials). `make_app` creates the application. `allow_empty` allows a reload to remove every service. `summary`
+    are sentences for the log at the start. Raises OsbctlError.
     """
 
     def __init__(
@@ -43,27 +43,22 @@ class Service:
         read_catalog: Callable[[], LoadedCatalog],
         read_records: Callable[[], Sequence[CredentialRecord]],
         catalog_paths: Callable[[], Sequence[Path]],
-        credentials_paths: Callable[[], Sequence[Path]],
+        secrets: Sequence[Path],
         make_app: Callable[[ServedCatalog], CatalogApp] = CatalogApp,
         *,
         allow_empty: bool = False,
     ) -> None:
         self.watched: Sequence[WatchedFiles[Any]] = (
             WatchedFiles("catalog", catalog_paths, self._load_catalog, self._replace_catalog),
-            WatchedFiles(
-                "credentials", credentials_paths, self._load_credentials, self._replace_records, credentials_paths()
-            ),
+            WatchedFiles("credentials", lambda: secrets, self._load_credentials, self._replace_records, secrets),
         )
         records, loaded = read_records(), read_catalog()  # the cheaper first
         self._read_catalog, self._read_records, self._allow_empty = read_catalog, read_records, allow_empty
-        self._set_records(records)
+        listed = self._set_records(records)
         self.authenticator = Authenticator(records)
         self.app = make_app(ServedCatalog.from_body(loaded.body, int(time.time()), services=loaded.services))
-        self.summary = [
-            *filter(None, [loaded.read_as]),
-            f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}",
-            _list_credentials(records),
-        ]
+        serving = f"serving {plural(loaded.services, 'service')} with {plural(loaded.plans, 'plan')}"
+        self.summary = [sentence for sentence in (loaded.read_as, serving, listed) if sentence]
         if _have_all_expired(records):
             _log.error("all credentials have expired: every request will be refused")
 
@@ -71,13 +66,12 @@ class Service:
         """Load the catalog to serve next. Raises OsbctlError."""
         served, loaded = self.app.catalog, self._read_catalog()
         if served.services and not loaded.services and not self._allow_empty:
-            raise ConfigError(
-                "it has no services, and would remove all of them", "if this is intended, use --allow-empty"
-            )
-        # Each content has its own date, also within one second, or if the clock was set back.
-        modified = max(int(time.time()), served.modified + 1)
+            problem = "it has no services, and would remove all of them"
+            raise ConfigError(problem, "if this is intended, use --allow-empty")
         if loaded.body == served.body:
             return served
+        # Each content has its own date, also within one second, or if the clock was set back.
+        modified = max(int(time.time()), served.modified + 1)
         return ServedCatalog.from_body(loaded.body, modified, services=loaded.services)
 
     def _load_credentials(self) -> Sequence[CredentialRecord]:
@@ -93,36 +87,29 @@ class Service:
             self._unexpired.remove(record)
             _log.warning("a credential has expired, its requests are refused from now on: %s", _describe_record(record))
 
-    def _set_records(self, records: Sequence[CredentialRecord]) -> None:
+    def _set_records(self, records: Sequence[CredentialRecord]) -> str:
+        """Keep the records, and list them for the log: which are there, and which of them have expired."""
         self._records = records
         self._unexpired = [record for record in records if not record.has_expired]
+        names = (_describe_record(record) + (" (expired)" if record.has_expired else "") for record in records)
+        return f"credentials: {', '.join(names)}"
 
     def _replace_records(self, records: Sequence[CredentialRecord]) -> None:
-        self._set_records(records)
+        listed = self._set_records(records)
         self.authenticator.replace_records(records)
-        _log.info("%s", _list_credentials(records))
+        _log.info("%s", listed)
 
     def _replace_catalog(self, new: ServedCatalog) -> None:
         self.app.catalog = new
 
 
-def _list_credentials(records: Sequence[CredentialRecord]) -> str:
-    """The label of each record for the log, or else its number and identity; and which of them have expired."""
-    names = (_describe_record(record) + (" (expired)" if record.has_expired else "") for record in records)
-    return f"credentials: {', '.join(names)}"
-
-
 def _describe_record(record: CredentialRecord) -> str:
+    """The label of a record for the log, or else its number and identity."""
     return record.label or f"{record.public_name} ({record.identity})"
 
 
 def _have_all_expired(records: Sequence[CredentialRecord]) -> bool:
     return all(record.has_expired for record in records)
-
-
-_log = logging.getLogger("osbctl.broker")
-
-STANDARD_OUTPUT = 1
 
 
 def serve(options: ServeOptions, load_service: Callable[[], Service], environ: Mapping[str, str]) -> int:
@@ -168,9 +155,8 @@ def _run_until_stopped(
     shared.threads += [service.authenticator.thread, watcher.thread]
     if options.access_log:
         to_line = format_json_line if options.log_format == "json" else format_text_line
-        shared.access_log = LineWriter(
-            STANDARD_OUTPUT, to_line, name="the access log", seconds=limits.log_seconds, limit=limits.log_lines
-        )
+        stdout, name = 1, "the access log"
+        shared.access_log = LineWriter(stdout, to_line, name=name, seconds=limits.log_seconds, limit=limits.log_lines)
         shared.threads.append(shared.access_log.thread)
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)
@@ -194,8 +180,9 @@ def _add_servers_to_loop(
 ) -> None:
     loop.servers += [Server(service.app, sock, loop, shared) for sock in sockets]
     if options.admin_listen:
-        # The admin listener has its own limit, independent of the service's connections.
-        admin_shared = Shared(replace(options.settings, connections=options.settings.admin_connections()), Stats())
+        # The admin listener has its own limit, independent of the service's connections: part of the kept descriptors.
+        connections = 32 if descriptor_limit() >= 2 * FILES_KEPT else 4
+        admin_shared = Shared(replace(options.settings, connections=connections), Stats())
         app = AdminApp(shared, service.authenticator, service.app, options.admin_hosts)
         for sock in listeners.listen_tcp(*listeners.parse_listen_address(options.admin_listen)):
             loop.admin.append(Server(app, sock, loop, admin_shared))
@@ -214,10 +201,7 @@ def _log_listeners(options: ServeOptions, sockets: Sequence[socket.socket], shar
         _log.warning("INSECURE: plain HTTP, passwords can be read on the way; for testing only")
     for network in shared.proxy.networks if shared.proxy else ():
         if not network.prefixlen:
-            _log.warning(
-                "INSECURE: --trusted-proxy %s trusts every address: any client can forge HTTPS and its address, and "
-                "so guess passwords without a limit",
-                network,
-            )
+            text = "any client can forge HTTPS and its address, and so guess passwords without a limit"
+            _log.warning("INSECURE: --trusted-proxy %s trusts every address: %s", network, text)
     if shared.tls:
         shared.tls.log_expiry()

@@ -105,9 +105,7 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
 
     def getsockname(self) -> tuple[str, str]:
         name = self.socket.getsockname()
-        if self.family == socket.AF_UNIX:
-            return ("unix", str(name))
-        return (str(name[0]), str(name[1]))
+        return ("unix", str(name)) if self.family == socket.AF_UNIX else (str(name[0]), str(name[1]))
 
     def fix_addr(self, addr: Any) -> tuple[Any, ...]:
         return (normalize_address(addr[0]), addr[1]) if isinstance(addr, tuple) else ("unix", None)

@@ -55,10 +55,6 @@ class Settings:
         limit = descriptor_limit()
         return min(self.connections, limit - min(FILES_KEPT, max(FEWEST_KEPT, limit // 2)))
 
-    def admin_connections(self) -> int:
-        """Maximum connections of the admin listener; part of the descriptors that are kept."""
-        return 32 if descriptor_limit() >= 2 * FILES_KEPT else 4
-
 
 def descriptor_limit() -> int:
     """The limit of open descriptors of this process (`ulimit -n`)."""
@@ -110,10 +106,8 @@ class ServeOptions:
             raise UsageError("--admin-host is for --admin-listen, which is missing")
         if self.trusted_proxy_hops and not self.behind_proxy:
             raise UsageError("--trusted-proxy-hops is for --trusted-proxy or --unix-socket, which are missing")
-        ways = (self.tls_cert, self.insecure_http, self.behind_proxy)
-        chosen = sum(map(bool, ways))
+        chosen = sum(map(bool, (self.tls_cert, self.insecure_http, self.behind_proxy)))
         if chosen != 1:
             problem = "HTTPS is not configured" if not chosen else "more than one way to listen is given"
-            raise UsageError(
-                problem, "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --insecure-http to try"
-            )
+            advice = "give --tls-cert with --tls-key, --trusted-proxy, --unix-socket, or --insecure-http to try"
+            raise UsageError(problem, advice)

@@ -70,8 +70,7 @@ class Tls:
     def log_expiry(self) -> None:
         days = floor(self.certificate.days_left())
         level = logging.INFO if days >= SOON_DAYS else logging.WARNING
-        level = level if self.certificate.is_valid else logging.ERROR
-        _log.log(level, "%s", self.certificate)
+        _log.log(level if self.certificate.is_valid else logging.ERROR, "%s", self.certificate)
         self._logged_days = days
 
     def log_expiry_if_soon(self) -> None:
@@ -109,10 +108,9 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         return Certificate(context, *parse_certificate_dates(pem))
     except ssl.SSLError as error:
         reason = f": {error.reason}" if error.reason else ""
-        raise ConfigError(
-            f"the TLS certificate {cert_file} and key {key_file} cannot be used{reason}",
-            "both must be PEM, the key unencrypted and the one that the certificate was made for",
-        ) from error
+        text = f"the TLS certificate {cert_file} and key {key_file} cannot be used{reason}"
+        advice = "both must be PEM, the key unencrypted and the one that the certificate was made for"
+        raise ConfigError(text, advice) from error
     except OSError as error:
         missing = key_file if cert_file.is_file() else cert_file
         raise ConfigError(f"cannot read {missing}: {error.strerror}") from error

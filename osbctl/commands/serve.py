@@ -151,7 +151,7 @@ def service_factory(
         read_catalog=(lambda: loaded) if loaded else load_checked,
         read_records=lambda: read_credentials(_check_not_special(credentials)),
         catalog_paths=lambda: list(_watched_files(catalog.source)),
-        credentials_paths=lambda: [credentials],
+        secrets=[credentials],
         allow_empty=allow_empty,
         make_app=partial(
             CatalogApp, base_path=base_path, minimum_version=version, missing_version_status=missing_version_status

@@ -15,7 +15,7 @@ import pytest
 
 from osbctl.broker.catalog_app import ServedCatalog
 from osbctl.broker.reload import Watcher
-from osbctl.broker.serve import Service, _list_credentials
+from osbctl.broker.serve import Service
 from osbctl.broker.tls import load_certificate
 from osbctl.catalog import LoadedCatalog
 from osbctl.commands import load_catalog as loading
@@ -81,7 +81,7 @@ def test_a_change_during_the_start_is_loaded(tmp_path: Path, caplog: pytest.LogC
     def load_credentials() -> list[CredentialRecord]:
         return [make_record("platform", "right", rounds=1000, label=credentials.read_text())]
 
-    service = Service(load_catalog, load_credentials, lambda: [catalog], lambda: [credentials])
+    service = Service(load_catalog, load_credentials, lambda: [catalog], [credentials])
     watcher = Watcher(service.watched, Counter(), seconds=0.01)
     caplog.set_level("INFO", "osbctl.broker")
     try:
@@ -101,7 +101,7 @@ class Held:
     def __init__(self, **options: Any) -> None:
         self.loaded = LoadedCatalog(b"one", 1, 1)
         self.records = [make_record("u", "p", rounds=1000)]
-        self.service = Service(lambda: self.loaded, lambda: self.records, list, list, **options)
+        self.service = Service(lambda: self.loaded, lambda: self.records, list, [], **options)
 
     def served(self) -> ServedCatalog:
         return self.service.app.catalog
@@ -139,15 +139,18 @@ def test_reload_without_services_is_refused(held: Held) -> None:
     held.service.authenticator.close()
 
 
-def test_credentials_that_have_all_expired_do_not_replace_good_ones(held: Held) -> None:
+def test_credentials_that_have_all_expired_do_not_replace_good_ones(
+    held: Held, caplog: pytest.LogCaptureFixture
+) -> None:
     _, credentials = held.service.watched
     old = replace(held.records[0], label="old", expires="2020-01-01T00:00:00Z")
     held.records = [old]
     with pytest.raises(ConfigError, match="all of them have expired"):
         credentials.load()
-    assert "credentials: old (expired)" in _list_credentials([old])
     held.records = [old, make_record("u", "q", rounds=1000)]
+    caplog.set_level("INFO", "osbctl.broker")
     credentials.apply(credentials.load())
+    assert caplog.messages == ["credentials: old (expired), record 1 (u)"]
 
 
 def source(folder: Path, text: str, **options: Any) -> CatalogSource:
