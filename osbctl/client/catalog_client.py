@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
@@ -60,10 +59,8 @@ def parse_broker_url(url: str) -> tuple[str, str, str]:
     if re.search(r"//[^/?#]*[\[\]][^/?#]*@", url):  # else the host of an IPv6 address
         raise UsageError("the address has a [ or a ] before its host", "in a password, write [ as %5B and ] as %5D")
     if re.search("//[^/?#]*[/?#].*@", url):  # to URLs, the rest of such a password is a path, which messages show
-        raise UsageError(
-            "the address has an @ behind its host",
-            "in a password, write / as %2F, ? as %3F and # as %23; behind the host, write @ as %40",
-        )
+        advice = "in a password, write / as %2F, ? as %3F and # as %23; behind the host, write @ as %40"
+        raise UsageError("the address has an @ behind its host", advice)
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna"))
@@ -87,10 +84,8 @@ def parse_base_url(url: str) -> tuple[str, str]:
     if "?" in address or not address.isprintable():
         raise UsageError("not the base address of a broker: it has a query, or characters that cannot be shown")
     if password:
-        raise UsageError(
-            "a password in an address stays in the shell's history",
-            "leave it out: osbctl asks for it, or reads it with --password-stdin",
-        )
+        advice = "leave it out: osbctl asks for it, or reads it with --password-stdin"
+        raise UsageError("a password in an address stays in the shell's history", advice)
     return address.rstrip("/").removesuffix(CATALOG_PATH), user
 
 
@@ -134,10 +129,8 @@ def _send_following_redirects(client: HttpClient, address: str, headers: Mapping
         if not target:
             raise SourceError(f"{name}: it redirects to something that is not an address")
         if not is_same_origin(current, target):
-            raise SourceError(
-                f"{name}: it redirects to another place, {options.redact_credentials(format_origin(target))}",
-                "credentials are not sent there; name that address if it is the broker's",
-            )
+            text = f"{name}: it redirects to another place, {options.redact_credentials(format_origin(target))}"
+            raise SourceError(text, "credentials are not sent there; name that address if it is the broker's")
         current = target
     raise SourceError(f"{client.name}: more than {MAX_REDIRECTS} redirects", "a broker answers directly")
 
@@ -217,9 +210,9 @@ def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> Ca
     if response.status != 200:
         headers = {name.lower(): value for name, value in response.headers.items()}
         raise status_error(client.name, response.status, body, client.options, headers)
+    value, reason = parse_json_body(body)
     if not body.strip().startswith(b"{"):
-        raise not_a_catalog_error(client.name, parse_json_body(body)[1])
-    value: Any = parse_json_body(body)[0]
+        raise not_a_catalog_error(client.name, reason)
     if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it
         # Without its text: a line may be all of the answer, with its secrets.
         require_services(Document(client.name, value, "json"))
@@ -228,9 +221,8 @@ def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> Ca
 
 def not_a_catalog_error(name: str, reason: str) -> SourceError:
     """The error of an answer that is not a JSON object."""
-    return SourceError(
-        f"{name}: the answer is not a JSON object: {reason}", "check that this is the address of a service broker"
-    )
+    text = f"{name}: the answer is not a JSON object: {reason}"
+    return SourceError(text, "check that this is the address of a service broker")
 
 
 def parse_json_body(body: bytes) -> tuple[JsonValue, str]:
@@ -261,9 +253,8 @@ def status_error(
     name: str, status: int, body: bytes, options: ConnectionOptions, headers: Mapping[str, str] | None = None
 ) -> SourceError:
     """The error of an answer with another status than 200, with what its body says (see `error_description`)."""
-    if status == 400 and name.startswith("http:") and b"HTTPS" in body:
-        return SourceError(f"{name}: status 400{error_description(body, options, headers)}", WRITE_HTTPS)
     advice = {
+        400: WRITE_HTTPS if name.startswith("http:") and b"HTTPS" in body else "",
         401: "" if options.user else "the broker asks for a password: add --user NAME",
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",
@@ -308,9 +299,7 @@ def _cause(body: bytes) -> str:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return _plain_text(body.decode("utf-8", "replace")[: 4 * MAX_RECEIVED])
-    if text := _message(value):
-        return text
-    return json.dumps(redact(value), ensure_ascii=False)
+    return _message(value) or json.dumps(redact(value), ensure_ascii=False)
 
 
 def _message(value: JsonValue) -> str:

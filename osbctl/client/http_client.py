@@ -22,7 +22,6 @@ from osbctl.text import escape_line
 
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
-_CLIENT_CERT = "if it asks clients for a certificate, --client-cert names one, with its key"
 WRITE_HTTPS = "this port speaks TLS: write https:// in the address"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
@@ -57,9 +56,9 @@ class HttpClient:
 
     def check_host(self) -> None:
         """Raise SourceError if only public hosts may be asked, and one of the host's addresses is internal."""
-        parts = urlsplit(self.address)
         if not self.options.public_only:
             return
+        parts = urlsplit(self.address)
         try:
             found = socket.getaddrinfo(parts.hostname, parts.port or 80, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):  # the request says so, or a proxy knows the name
@@ -100,9 +99,8 @@ class HttpClient:
     def send_get(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         """Send one GET and return the response, its body unread; follow no redirect. Raises NoResponseError."""
         try:
-            response = self._pool.request(
-                "GET", url, headers=headers, redirect=False, preload_content=False, decode_content=False
-            )
+            as_sent: dict[str, Any] = {"redirect": False, "preload_content": False, "decode_content": False}
+            response = self._pool.request("GET", url, headers=headers, **as_sent)
             if self.expired:  # our own shutdown() looks like the end of the header
                 response.close()
                 raise TimeoutError
@@ -132,10 +130,8 @@ def _create_pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
         pool: urllib3.PoolManager = urllib3.ProxyManager(address, proxy_headers=headers, **arguments)
     else:
         pool = urllib3.PoolManager(**arguments)
-    pool.pool_classes_by_scheme = {
-        "http": _watched_pool_class(urllib3.HTTPConnectionPool, client),
-        "https": _watched_pool_class(urllib3.HTTPSConnectionPool, client),
-    }
+    pools = {"http": urllib3.HTTPConnectionPool, "https": urllib3.HTTPSConnectionPool}
+    pool.pool_classes_by_scheme = {scheme: _watched_pool_class(each, client) for scheme, each in pools.items()}
     return pool
 
 
@@ -193,20 +189,16 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
         else:
             text = f"makes no connection: {_error_text(cause, client)}"
         return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {text}", _PROXY
-    unreachable: tuple[tuple[type[Exception], str, str], ...] = (
-        (faults.NameResolutionError, "there is no such host", "check the name"),
-        (faults.NewConnectionError, *_explain_connect_error(error)),
-        (faults.ConnectTimeoutError, "there was no answer in time", "check that it is reachable from here"),
-    )
-    for known, text, advice in unreachable:
-        if isinstance(error, known):
-            return Failure.UNREACHABLE, text, advice
+    if isinstance(error, faults.NameResolutionError):
+        return Failure.UNREACHABLE, "there is no such host", "check the name"
+    if isinstance(error, faults.NewConnectionError):
+        return Failure.UNREACHABLE, *_explain_connect_error(error)
+    if isinstance(error, faults.ConnectTimeoutError):
+        return Failure.UNREACHABLE, "there was no answer in time", "check that it is reachable from here"
     if client.expired or isinstance(error, faults.ReadTimeoutError):
         return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
-        is_unknown = getattr(error.args[0], "verify_code", None) in _UNKNOWN_AUTHORITY
-        kind = Failure.UNKNOWN_AUTHORITY if is_unknown else Failure.TLS
-        return kind, *_explain_tls_error(error.args[0], client)
+        return _explain_tls_error(error.args[0], client)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
         return Failure.NO_RESPONSE, *_explain_protocol_error(error, client)
     if isinstance(error, OSError):
@@ -234,22 +226,22 @@ def _explain_protocol_error(error: Exception, client: HttpClient) -> tuple[str, 
     return "it closed the connection without an answer", advice
 
 
-def _explain_tls_error(error: object, client: HttpClient) -> tuple[str, str]:
+def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str, str]:
     """Return a message in OpenSSL's words, with advice on the usual failures."""
     if isinstance(error, ssl.SSLCertVerificationError):
-        is_unknown = error.verify_code in _UNKNOWN_AUTHORITY
-        advice = "--ca-file names the authority of a private certificate" if is_unknown else ""
-        if error.verify_code in _OTHER_NAME:
-            advice = _describe_certificate_names(client)
-        return f"TLS failed: {_error_text(error.verify_message, client)}", advice
+        text = f"TLS failed: {_error_text(error.verify_message, client)}"
+        if error.verify_code in _UNKNOWN_AUTHORITY:
+            return Failure.UNKNOWN_AUTHORITY, text, "--ca-file names the authority of a private certificate"
+        return Failure.TLS, text, _describe_certificate_names(client) if error.verify_code in _OTHER_NAME else ""
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
-        return "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
+        return Failure.TLS, "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
     if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
-        return "TLS failed: the broker closed the connection", _CLIENT_CERT
+        advice = "if it asks clients for a certificate, --client-cert names one, with its key"
+        return Failure.TLS, "TLS failed: the broker closed the connection", advice
     cause = escape_line(reason.lower().replace("_", " "))
-    return f"TLS failed: {cause or 'the handshake was not finished'}", ""
+    return Failure.TLS, f"TLS failed: {cause or 'the handshake was not finished'}", ""
 
 
 def _describe_certificate_names(client: HttpClient) -> str:

@@ -6,7 +6,7 @@ Each failure becomes one sentence. What the rows hold is not trusted.
 import json
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from time import monotonic
@@ -31,20 +31,7 @@ from osbctl.text import escape_line
 
 try:
     import sqlalchemy
-    from sqlalchemy import (
-        URL,
-        Column,
-        Connection,
-        Engine,
-        Integer,
-        LargeBinary,
-        MetaData,
-        Row,
-        String,
-        Table,
-        Text,
-        event,
-    )
+    from sqlalchemy import URL, Column, Connection, Engine, Integer, LargeBinary, Row, String, Table, Text, event
     from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
     from sqlalchemy.pool import NullPool, QueuePool
 except ImportError as error:
@@ -69,7 +56,9 @@ class Database:
         if self.is_sqlite:
             _ensure_file(self._url.database or "", self.name, create=create)
         self.engine = _create_engine(self._url, wait_seconds)
-        self._turns = _Turns(wait_seconds) if self.is_sqlite else None
+        self._take_turn: Callable[[], AbstractContextManager[None]] = nullcontext
+        if self.is_sqlite:
+            self._take_turn = _Turns(wait_seconds).take
 
     @contextmanager
     def read_transaction(self) -> Iterator[Connection]:
@@ -90,9 +79,6 @@ class Database:
 
     def close(self) -> None:
         self.engine.dispose()
-
-    def _take_turn(self) -> AbstractContextManager[None]:
-        return self._turns.take() if self._turns else nullcontext()
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
@@ -163,16 +149,16 @@ def _ensure_file(path: str, display_name: str, *, create: bool) -> None:
 
 def _create_engine(url: URL, wait_seconds: float) -> Engine:
     """An engine whose transactions begin with their lock, or its time limit. Raises RegistryError: no driver."""
-    # A server without an encoding (SQL_ASCII) would send bytes.
-    arguments: dict[str, Any] = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
     if sqlite := url.get_backend_name() == "sqlite":
-        arguments = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
-    # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed the
-    # connections that wait in the pool: each is tried before it is used. Those to a file are closed after use, also by
-    # a thread that goes on when the registry is closed.
-    pool: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 0, "pool_pre_ping": True}
-    if sqlite:
-        pool = {"poolclass": NullPool}
+        arguments: dict[str, Any] = {"timeout": wait_seconds, "isolation_level": None, "check_same_thread": False}
+        # Connections are closed after use, also by a thread that goes on when the registry is closed.
+        pool: dict[str, Any] = {"poolclass": NullPool}
+    else:
+        # A server without an encoding (SQL_ASCII) would send bytes.
+        arguments = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
+        # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed
+        # the connections that wait in the pool: each is tried before it is used.
+        pool = {"poolclass": QueuePool, "pool_size": 0, "pool_pre_ping": True}
     try:
         engine = sqlalchemy.create_engine(url, hide_parameters=True, connect_args=arguments, **pool)
     except ImportError as error:
@@ -234,7 +220,7 @@ def translate_database_error(error: Exception, database_name: str, password: obj
     return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")
 
 
-METADATA = MetaData()
+METADATA = sqlalchemy.MetaData()
 
 BROKERS = Table(
     TABLE,
