@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from osbctl.jsonschemas.secrets import secret_literals
-from osbctl.jsonschemas.walk import resolve_ref
 from osbctl.messages import SECRET, redact, redact_field, redact_text
-from osbctl.paths import JsonValue, value_at
+from osbctl.paths import JsonValue, resolve_ref, value_at
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_LEVELS = 6

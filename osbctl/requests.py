@@ -16,14 +16,12 @@ import jsonschema_rs
 
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_checked_tree
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
-from osbctl.jsonschemas.dialects import DRAFT_4, is_valid_schema
-from osbctl.jsonschemas.schema_tree import SchemaTree
+from osbctl.jsonschemas.dialects import DRAFT_4, UndecidableError, is_valid_schema
+from osbctl.jsonschemas.schema_tree import BoundedValidator, SchemaTree, build_checked_tree
 from osbctl.jsonschemas.secrets import secret_literals
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.jsonschemas.value_generator import ValueGenerator
-from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.messages import Sentence, is_secret_path, may_be_secret_name, redact
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import JsonPath, JsonValue

@@ -32,9 +32,8 @@ from osbctl.comparison.values import (
 )
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
 from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets
-from osbctl.jsonschemas.walk import same_value
 from osbctl.messages import SECRET, text_of
-from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at
+from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at, same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
 from osbctl.platforms.updates import Reaction, reactions_to_omission, reactions_without_plan_flag, risky

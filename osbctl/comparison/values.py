@@ -10,9 +10,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from osbctl.fields import known_fields
-from osbctl.jsonschemas.walk import same_value
 from osbctl.messages import SECRET, Message, Sentence, Value, redact_at, text_of
-from osbctl.paths import JsonPath, JsonValue
+from osbctl.paths import JsonPath, JsonValue, same_value
 
 MAX_TEXT = 80
 """Characters of a value in a message."""

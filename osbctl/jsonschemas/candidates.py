@@ -1,15 +1,19 @@
 """The places where a new schema may refuse what the old one accepted, and the changes that are found there."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
 from osbctl.jsonschemas.constraints import Constraints
-from osbctl.jsonschemas.schema_tree import Subschema
-from osbctl.jsonschemas.secrets import Secrets, redact_and_cut
-from osbctl.messages import SECRET, may_be_secret_name
+from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
+from osbctl.jsonschemas.secrets import is_at_or_below, secret_literals, secret_ref_targets
+from osbctl.messages import SECRET, may_be_secret_name, redact, redact_text
 from osbctl.paths import JsonPath, JsonValue
+from osbctl.text import ELLIPSIS, escape_line
+
+MAX_TEXT = 60
 
 SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
 """`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""
@@ -58,6 +62,34 @@ _KEYWORDS = {
 }
 RULES = {keyword: rule for rule, keywords in _KEYWORDS.items() for keyword in keywords.split()}
 """The rule for each keyword; any other keyword is a combination."""
+
+
+def redact_and_cut(text: str, max_length: int = MAX_TEXT) -> str:
+    """`text` without secrets, safe to print, at most so many characters."""
+    plain = escape_line(redact_text(text)[: max_length + 1])
+    return plain if len(plain) <= max_length else plain[: max_length - 1] + ELLIPSIS
+
+
+class Secrets:
+    """Redaction of two schemas and their example requests."""
+
+    def __init__(self, *trees: SchemaTree) -> None:
+        self._places = {tree: secret_ref_targets(tree.value) for tree in trees}
+        self._known = frozenset().union(*(secret_literals(tree.value) for tree in trees))
+
+    def may_be_secret(self, *places: Subschema) -> bool:
+        """Return whether the values that one of these places speaks of may be secrets."""
+        paths = [(place.path, self._places[place.tree]) for place in places]
+        return any(is_at_or_below(path, secret) or any(map(may_be_secret_name, path)) for path, secret in paths)
+
+    def format_value(self, value: JsonValue, max_length: int = MAX_TEXT) -> str:
+        """A value out of a schema or a request as one line of JSON: cut short, escaped, without secrets."""
+        # As many entries as may be visible: a long list is shown once for each of its entries.
+        if isinstance(value, dict):
+            value = {key: value[key] for key in list(value)[:max_length]}
+        elif isinstance(value, list):
+            value = value[:max_length]
+        return redact_and_cut(json.dumps(redact(value, self._known), ensure_ascii=False), max_length)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from functools import lru_cache
 from itertools import chain, islice
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator, build_valid_tree
 from osbctl.jsonschemas.candidates import (
     COMBINATION,
     DESCRIBED,
@@ -23,17 +22,25 @@ from osbctl.jsonschemas.candidates import (
     PlacePair,
     SchemaChange,
     SchemaLevel,
+    Secrets,
     format_path,
+    redact_and_cut,
 )
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
-from osbctl.jsonschemas.dialects import KEYWORDS, detect_dialect
-from osbctl.jsonschemas.schema_tree import STRUCTURE, SchemaTree, Subschema, direct_subschemas
-from osbctl.jsonschemas.secrets import Secrets, is_at_or_below, redact_and_cut
+from osbctl.jsonschemas.dialects import KEYWORDS, UndecidableError, detect_dialect
+from osbctl.jsonschemas.schema_tree import (
+    STRUCTURE,
+    BoundedValidator,
+    SchemaTree,
+    Subschema,
+    build_valid_tree,
+    direct_subschemas,
+)
+from osbctl.jsonschemas.secrets import is_at_or_below
 from osbctl.jsonschemas.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.value_generator import ValueGenerator
-from osbctl.jsonschemas.walk import IN_PLACE, UndecidableError, find_refs, same_value
 from osbctl.messages import SECRET
-from osbctl.paths import BY_NAME, JsonPath, JsonValue, entries, get_at
+from osbctl.paths import BY_NAME, IN_PLACE, JsonPath, JsonValue, entries, find_refs, get_at, same_value
 
 MAX_CHANGES = 200
 """Changes reported of one pair of schemas; the rest is one line."""

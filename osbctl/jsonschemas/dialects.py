@@ -7,8 +7,12 @@ schema means the same in an older draft if that defines all of its keywords, and
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from osbctl.jsonschemas.walk import UndecidableError, find_refs, subschemas
-from osbctl.paths import LITERALS, JsonValue, pointer
+from osbctl.paths import LITERALS, JsonValue, find_refs, pointer, subschemas
+
+
+class UndecidableError(Exception):
+    """A schema is too complex or not valid; the text is the reason."""
+
 
 _SINCE_DRAFT_4 = (
     "$ref additionalItems additionalProperties allOf anyOf dependencies enum exclusiveMaximum exclusiveMinimum format"

@@ -22,13 +22,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
 from osbctl.jsonschemas.constraints import ALL, ARRAY, BOUNDS, COUNTED, NUMBERS, OBJECT, STRING, Constraints, every_item
-from osbctl.jsonschemas.dialects import DRAFT_4
-from osbctl.jsonschemas.schema_tree import Subschema, same_schema, shortest_value_list
+from osbctl.jsonschemas.dialects import DRAFT_4, UndecidableError
+from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema, same_schema, shortest_value_list
 from osbctl.jsonschemas.value_generator import has_needless_point, list_spellings
-from osbctl.jsonschemas.walk import UndecidableError
 from osbctl.paths import JsonValue
 
 MAX_STEPS = 50_000

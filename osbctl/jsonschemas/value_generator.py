@@ -13,9 +13,8 @@ from typing import Any, TypeAlias
 
 import jsonschema_rs
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.jsonschemas.schema_tree import Subschema
+from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema
 from osbctl.messages import may_be_secret_name
 from osbctl.paths import JsonValue, entries
 

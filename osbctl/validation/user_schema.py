@@ -15,12 +15,11 @@ from jsonschema_rs import ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.bounded_validator import refuse_to_fetch
 from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
+from osbctl.jsonschemas.schema_tree import refuse_to_fetch
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
-from osbctl.jsonschemas.walk import resolve_ref, subschemas
 from osbctl.messages import Message, Sentence, text_of
-from osbctl.paths import JsonPath, JsonValue, get_at, pointer
+from osbctl.paths import JsonPath, JsonValue, get_at, pointer, resolve_ref, subschemas
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule
 from osbctl.text import did_you_mean, escape_line
 from osbctl.validation.options import MAX_FINDINGS

@@ -12,7 +12,7 @@ from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.refusals import find_new_refusals
 from osbctl.comparison.values import MAX_TEXT, from_to
-from osbctl.jsonschemas.walk import same_value
+from osbctl.paths import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES

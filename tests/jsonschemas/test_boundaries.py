@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.compare import compare_schemas
+from osbctl.jsonschemas.dialects import UndecidableError
+from osbctl.jsonschemas.schema_tree import BoundedValidator
 from osbctl.jsonschemas.subsumption import Subsumption
-from osbctl.jsonschemas.walk import UndecidableError
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 from .test_table import DRAFT_2019, DRAFT_2020, confirm, size, top

@@ -13,13 +13,11 @@ import jsonschema
 import pytest
 
 from osbctl.jsonschemas import compare
-from osbctl.jsonschemas.bounded_validator import MAX_JUDGEMENTS, BoundedValidator
 from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import DRAFTS, Dialect
-from osbctl.jsonschemas.schema_tree import SchemaTree
+from osbctl.jsonschemas.schema_tree import MAX_JUDGEMENTS, BoundedValidator, SchemaTree
 from osbctl.jsonschemas.subsumption import CHECKS, Subsumption
-from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import PARAMETER_PLACES, get_at
+from osbctl.paths import PARAMETER_PLACES, get_at, same_value
 from osbctl.sources.document import parse_document
 from osbctl.sources.read_bytes import MAX_DEPTH
 from tests.case import case

@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from osbctl.jsonschemas.bounded_validator import BoundedValidator
 from osbctl.jsonschemas.compare import compare_schemas
-from osbctl.jsonschemas.schema_tree import SchemaTree
+from osbctl.jsonschemas.schema_tree import BoundedValidator, SchemaTree
 from osbctl.jsonschemas.value_generator import sample_texts
 from osbctl.requests import generate_examples, request_errors
 from tests.corpus import EVERY_CASE

@@ -8,7 +8,7 @@ import pytest
 from osbctl.findings import Finding
 from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.sentences import metaschema_errors
-from osbctl.jsonschemas.walk import subschemas
+from osbctl.paths import subschemas
 from osbctl.validation.rules.parameters import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE
 from tests.fragments import DRAFT_04, validated, with_parameters

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from osbctl.jsonschemas.bounded_validator import find_refused_values
+from osbctl.jsonschemas.schema_tree import find_refused_values
 from osbctl.requests import generate_examples
 from osbctl.sources.document import parse_document
 from osbctl.validation.checks import Node

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from osbctl.catalog import Catalog, ServicePlan
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
-from osbctl.jsonschemas.walk import same_value
-from osbctl.paths import JSON_TYPES, JsonPath, JsonValue
+from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, same_value
 from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, parse_template
 
 UNKNOWN = object()

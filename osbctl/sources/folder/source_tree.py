@@ -11,9 +11,8 @@ from urllib.parse import unquote, urlsplit
 from osbctl.catalog import objects_in_list, parameter_holders
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.jsonschemas.walk import subschemas
 from osbctl.messages import Message, SourceName, text_of
-from osbctl.paths import JsonPath, resolve_pointer, value_at
+from osbctl.paths import JsonPath, resolve_pointer, subschemas, value_at
 from osbctl.sources.document import ComposedDocument, Document, Origin, ParsedText, parse_document
 from osbctl.sources.read_bytes import Limits, read_bytes
 

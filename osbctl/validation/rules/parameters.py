@@ -20,9 +20,21 @@ from osbctl.jsonschemas.dialects import (
     is_valid_schema,
     misspelled_schema_key,
 )
-from osbctl.jsonschemas.walk import IN_PLACE, SchemaPlace, find_refs, resolve_ref, subschemas
 from osbctl.messages import Message, Value
-from osbctl.paths import BY_NAME, JSON_TYPES, JsonPath, JsonValue, get_at, resolve_pointer, value_at
+from osbctl.paths import (
+    BY_NAME,
+    IN_PLACE,
+    JSON_TYPES,
+    JsonPath,
+    JsonValue,
+    SchemaPlace,
+    find_refs,
+    get_at,
+    resolve_pointer,
+    resolve_ref,
+    subschemas,
+    value_at,
+)
 from osbctl.placeholders import holds_placeholder
 from osbctl.rule import Category, Rule
 from osbctl.text import closest_word, did_you_mean
@@ -258,7 +270,7 @@ def parameters_default(schema: Node) -> Iterator[Finding]:
     Good: parameters: {$schema: "http://json-schema.org/draft-04/schema#", properties: {a: {type: integer, default: 3}}}
     Source: JSON Schema Validation, default: RECOMMENDED to be valid against its schema
     """
-    from osbctl.jsonschemas.bounded_validator import find_refused_values
+    from osbctl.jsonschemas.schema_tree import find_refused_values
 
     for path, keywords in find_refused_values(schema.value):
         value = value_at(schema.value, path)
