@@ -1,51 +1,24 @@
-"""The places where a new schema may refuse what the old one accepted, and the changes that are found there."""
+"""The places where a new schema may refuse what the old one accepted, and messages about them without secrets.
+
+Schemas that assert the same have none (`same_schema`).
+"""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, TypeAlias
 
 from osbctl.jsonschemas.constraints import Constraints
+from osbctl.jsonschemas.dialects import DRAFT_4
+from osbctl.jsonschemas.schema_change import COMBINATION, DESCRIBED, FORBIDDEN, FORMAT, ITEMS, REQUIRED, UNDECIDED
 from osbctl.jsonschemas.schema_tree import SchemaTree, Subschema
 from osbctl.jsonschemas.secrets import is_at_or_below, secret_literals, secret_ref_targets
 from osbctl.messages import SECRET, may_be_secret_name, redact, redact_text
-from osbctl.paths import JsonPath, JsonValue
+from osbctl.paths import JsonPath, JsonValue, same_value
 from osbctl.text import ELLIPSIS, escape_line
 
 MAX_TEXT = 60
 
-SchemaLevel: TypeAlias = Literal["breaking", "risky", "safe"]
-"""`breaking`: a request that was valid is refused now. `safe`: none is. `risky`: undecided."""
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaChange:
-    """One difference between two parameter schemas.
-
-    The paths lead from the top of each schema to the place that decides. None if that schema is absent. `field`
-    names the difference among those of its rule: the path to the keyword, and where a reference leads to one place
-    from many, or a keyword lists many names, also the steps that lead there in a request.
-
-    `witness`, always present if the level is breaking, is a whole `parameters` object that the old schema accepts and
-    the new one refuses: with formats asserted for the rule `schema-format-changed`, else by plain JSON Schema. It is
-    the raw value; `message`, and `example`, the value as one line, are safe to print: cut short, escaped, redacted.
-    """
-
-    level: SchemaLevel
-    rule: str
-    old_path: JsonPath | None
-    new_path: JsonPath | None
-    message: str
-    field: JsonPath = ()
-    witness: dict[str, JsonValue] | None = None
-    example: str = ""
-
-
-COMBINATION, UNDECIDED = "schema-combination-narrowed", "schema-undecided"
-FORBIDDEN, REQUIRED = "schema-property-forbidden", "schema-required-added"
-ITEMS, FORMAT = "schema-items-narrowed", "schema-format-changed"
-DESCRIBED = "schema-property-described"
 
 _KEYWORDS = {
     "schema-type-narrowed": "type",
@@ -212,3 +185,41 @@ def _steps_from_path(path: JsonPath) -> Iterator[str]:
             yield _format_step(part if isinstance(part, int) else 0)
         elif keyword == "additionalProperties":
             yield _format_step("", is_wildcard=True)
+
+
+_ABSENT = object()
+"""Stands for a keyword that a schema does not have."""
+
+
+def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
+    """Return whether both schemas assert the same: equal but for annotations, order and the place of definitions.
+
+    `keywords`: compare only these. Each is read as its own draft does.
+    """
+    todo = [(left, right, keywords)]
+    # Pairs to which references lead back need no second look: each step in the loop enters a smaller part of the value.
+    seen: set[tuple[Subschema, Subschema]] = set()
+    while todo:
+        left, right, keywords = todo.pop()
+        if not keywords:
+            left, right = left.target, right.target
+            if (left, right) in seen:
+                continue
+            seen.add((left, right))
+        parts, others = (
+            {steps: part for steps, part in node.applied.items() if not keywords or steps[0] in keywords}
+            for node in (left, right)
+        )
+        if parts.keys() != others.keys() or not _same_literals(left, right, keywords):
+            return False
+        todo += [(part, others[steps], ()) for steps, part in parts.items()]
+    return True
+
+
+def _same_literals(left: Subschema, right: Subschema, keywords: tuple[str, ...]) -> bool:
+    if isinstance(left.value, bool) or isinstance(right.value, bool):
+        return left.value is right.value
+    if (left.tree.dialect == DRAFT_4) != (right.tree.dialect == DRAFT_4) and "integer" in (left.get("type") or ()):
+        return False  # is 1.0 one?
+    words = keywords or left.literals.keys() | right.literals.keys()
+    return all(same_value(left.literals.get(word, _ABSENT), right.literals.get(word, _ABSENT)) for word in words)

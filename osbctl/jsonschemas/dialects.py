@@ -5,7 +5,7 @@ schema means the same in an older draft if that defines all of its keywords, and
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from osbctl.paths import LITERALS, JsonValue, find_refs, pointer, subschemas
 
@@ -113,6 +113,11 @@ def make_fast_validator(schema: dict[str, Any], dialect: Dialect = DRAFT_7) -> C
             return False
 
     return is_accepted
+
+
+def refuse_to_fetch(uri: str) -> NoReturn:
+    """The retriever of a validator that fetches nothing."""
+    raise ValueError(uri)
 
 
 def is_valid_schema(schema: dict[str, Any], dialect: Dialect) -> bool:

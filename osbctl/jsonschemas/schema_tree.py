@@ -13,13 +13,19 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from math import inf, prod
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import quote
 
 import jsonschema_rs
-from jsonschema_rs import ValidationError
+from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from osbctl.jsonschemas.dialects import DISPLAY_FORMATS, DRAFT_4, Dialect, UndecidableError, detect_dialect
+from osbctl.jsonschemas.dialects import (
+    DISPLAY_FORMATS,
+    Dialect,
+    UndecidableError,
+    detect_dialect,
+    refuse_to_fetch,
+)
 from osbctl.jsonschemas.sentences import error_path
 from osbctl.paths import (
     BY_NAME,
@@ -31,7 +37,6 @@ from osbctl.paths import (
     find_refs,
     pointer,
     resolve_ref,
-    same_value,
     subschemas,
     value_at,
 )
@@ -46,8 +51,6 @@ _IDENTITIES = ("$id", "id")
 STRUCTURE = frozenset({*_ONE, *_LIST, *BY_NAME, *_IDENTITIES, "$schema", "default"})
 """The keywords that are kept beside those that the draft asserts."""
 _UNORDERED, _UNORDERED_BY_NAME = {"enum", "required", "type"}, {"dependencies", "dependentRequired"}
-_ABSENT = object()
-"""Stands for a keyword that a schema does not have."""
 _UNSUPPORTED = {"$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties"}
 
 
@@ -253,40 +256,6 @@ def _direct_schemas(schema: JsonValue) -> Iterator[tuple[tuple[str, *tuple[str |
         yield from (((keyword, *steps), part) for steps, part in found if isinstance(part, dict | bool))
 
 
-def same_schema(left: Subschema, right: Subschema, *keywords: str) -> bool:
-    """Return whether both schemas assert the same: equal but for annotations, order and the place of definitions.
-
-    `keywords`: compare only these. Each is read as its own draft does.
-    """
-    todo = [(left, right, keywords)]
-    # Pairs to which references lead back need no second look: each step in the loop enters a smaller part of the value.
-    seen: set[tuple[Subschema, Subschema]] = set()
-    while todo:
-        left, right, keywords = todo.pop()
-        if not keywords:
-            left, right = left.target, right.target
-            if (left, right) in seen:
-                continue
-            seen.add((left, right))
-        parts, others = (
-            {steps: part for steps, part in node.applied.items() if not keywords or steps[0] in keywords}
-            for node in (left, right)
-        )
-        if parts.keys() != others.keys() or not _same_literals(left, right, keywords):
-            return False
-        todo += [(part, others[steps], ()) for steps, part in parts.items()]
-    return True
-
-
-def _same_literals(left: Subschema, right: Subschema, keywords: tuple[str, ...]) -> bool:
-    if isinstance(left.value, bool) or isinstance(right.value, bool):
-        return left.value is right.value
-    if (left.tree.dialect == DRAFT_4) != (right.tree.dialect == DRAFT_4) and "integer" in (left.get("type") or ()):
-        return False  # is 1.0 one?
-    words = keywords or left.literals.keys() | right.literals.keys()
-    return all(same_value(left.literals.get(word, _ABSENT), right.literals.get(word, _ABSENT)) for word in words)
-
-
 _COUNTED = re.compile(r"([)}?*+]?)\{(\d{1,9}),?(\d{0,9})\}")
 
 
@@ -314,7 +283,10 @@ _ENGINES = jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtra
 pattern's weight (Python's `re` takes seconds for `^(a+)+$` on 30 characters), or, with lookaround, in a limited number
 of steps. The second is the fallback, since it finds `^a+b?a+$` in `a` (0.60).
 """
-_KINDS = jsonschema_rs.ValidationErrorKind
+_GAVE_UP = (
+    ValidationErrorKind.BacktrackLimitExceeded,
+    ValidationErrorKind.RegexEngineFailure,
+)
 _ROOT = "urn:osbctl:schema"
 
 
@@ -362,8 +334,7 @@ class BoundedValidator:
             return None
         self.left -= len(errors) // _PARTS
         # A pattern that took too long, wherever it stands, leaves the whole value undecided.
-        gave_up = any(isinstance(e.kind, _KINDS.BacktrackLimitExceeded | _KINDS.RegexEngineFailure) for e in errors)
-        return None if gave_up else errors
+        return None if any(isinstance(error.kind, _GAVE_UP) for error in errors) else errors
 
     def _spend_budget(self, node: Subschema, value: JsonValue) -> bool:
         """Pay for one judgement. False if the budget is spent, or a pattern would take too long."""
@@ -423,15 +394,6 @@ def _all_keys_and_values(value: JsonValue) -> Iterator[JsonValue]:
         yield from _all_keys_and_values(inner)
 
 
-def refuse_to_fetch(uri: str) -> NoReturn:
-    """The retriever of a validator that fetches nothing."""
-    raise ValueError(uri)
-
-
-_JUDGEMENTS_OF_DEFAULTS = 2_000
-"""The budget for one schema, a tenth of a second."""
-
-
 def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str, ...]]]:
     """The defaults and examples that their own schema refuses, with the keywords; never raises.
 
@@ -444,7 +406,7 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str
         tree = build_checked_tree(schema)
     except UndecidableError:
         return
-    validator = BoundedValidator(_JUDGEMENTS_OF_DEFAULTS)
+    validator = BoundedValidator(2_000)  # a tenth of a second for one schema
     for place, inside, value in found:
         node = tree.nodes.get(place)
         if node and all(validator.accepts(node, value, formats) is False for formats in (False, True)):

@@ -22,10 +22,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from osbctl.jsonschemas.candidates import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED, Candidate, PlacePair
+from osbctl.jsonschemas.candidates import Candidate, PlacePair, same_schema
 from osbctl.jsonschemas.constraints import ALL, ARRAY, BOUNDS, COUNTED, NUMBERS, OBJECT, STRING, Constraints, every_item
 from osbctl.jsonschemas.dialects import DRAFT_4, UndecidableError
-from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema, same_schema, shortest_value_list
+from osbctl.jsonschemas.schema_change import DESCRIBED, FORBIDDEN, ITEMS, UNDECIDED
+from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema, shortest_value_list
 from osbctl.jsonschemas.value_generator import has_needless_point, list_spellings
 from osbctl.paths import JsonValue
 

@@ -15,8 +15,7 @@ from jsonschema_rs import ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
-from osbctl.jsonschemas.dialects import DRAFTS, find_dialect
-from osbctl.jsonschemas.schema_tree import refuse_to_fetch
+from osbctl.jsonschemas.dialects import DRAFTS, find_dialect, refuse_to_fetch
 from osbctl.jsonschemas.sentences import describe_error, describe_violation, error_path, leaf_errors
 from osbctl.messages import Message, Sentence, text_of
 from osbctl.paths import JsonPath, JsonValue, get_at, pointer, resolve_ref, subschemas

@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from osbctl.jsonschemas import compare
+from osbctl.jsonschemas import differences
 from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import DRAFTS, Dialect
 from osbctl.jsonschemas.schema_tree import MAX_JUDGEMENTS, BoundedValidator, SchemaTree
@@ -393,7 +393,7 @@ def test_how_deep_the_caller_is_does_not_stick(monkeypatch: pytest.MonkeyPatch) 
         raise RecursionError
 
     with monkeypatch.context() as patched:
-        patched.setattr(compare, "_find_changes", too_deep)
+        patched.setattr(differences, "find_changes", too_deep)
         assert compare_schemas(old, new)[0].level == "risky"
     assert compare_schemas(old, new)[0].level == "breaking"
 

@@ -6,9 +6,9 @@ import jsonschema_rs
 import pytest
 from jsonschema.validators import validator_for
 
-from osbctl.jsonschemas.candidates import SchemaChange
 from osbctl.jsonschemas.compare import compare_schemas
 from osbctl.jsonschemas.dialects import find_dialect
+from osbctl.jsonschemas.schema_change import SchemaChange
 from osbctl.text import is_safe_character
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
