@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from osbctl.errors import InternalError, OsbctlError
+from osbctl.messages import Message, SourceName, text_of
+from osbctl.platforms import format_platforms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 
-    from osbctl.messages import Message, Sentence
+    from osbctl.messages import Sentence
     from osbctl.paths import JsonPath
     from osbctl.platforms import Platform
     from osbctl.platforms.verdict import Outcome, VerdictKind
@@ -27,12 +30,6 @@ class Severity(StrEnum):
     def rank(self) -> int:
         """3 for an error, 2 for a warning, 1 for an info."""
         return {"error": 3, "warning": 2, "info": 1}[self.value]
-
-
-def _text_of(sentence: Sentence) -> str:
-    from osbctl.messages import text_of  # commands without findings load this module, too
-
-    return text_of(sentence)
 
 
 class Location(NamedTuple):
@@ -72,8 +69,6 @@ class Fix(NamedTuple):
 
     def __str__(self) -> str:
         """Description of the fix, with unescaped text of the catalog."""
-        import json
-
         name = next((step for step in reversed(self.path) if isinstance(step, str)), "")
         value = json.dumps(self.value, ensure_ascii=False)
         shown = f"{name}: {value}" if len(value) <= 60 else name
@@ -118,8 +113,6 @@ class Group(NamedTuple):
 
     def sentence(self, count: int) -> Message:
         """The sentence about `count` of its findings."""
-        from osbctl.messages import Message
-
         return Message("{} {}", f"{count:,}", self.summary)
 
 
@@ -159,7 +152,6 @@ class Finding(NamedTuple):
 
     def moved(self, move: Callable[[Location], Location]) -> Self:
         """The finding with `move` applied to its location, to those of its members, and to places in its sentences."""
-        from osbctl.messages import SourceName
 
         def move_place(value: Any) -> Any:
             if isinstance(value, SourceName):
@@ -179,17 +171,17 @@ class Finding(NamedTuple):
     @property
     def message(self) -> str:
         """The text of `sentence`, without secrets."""
-        return _text_of(self.sentence)
+        return text_of(self.sentence)
 
     @property
     def advice(self) -> str:
         """The text of `hint`, without secrets; may be empty."""
-        return _text_of(self.hint)
+        return text_of(self.hint)
 
     @property
     def platform_messages(self) -> tuple[str, ...]:
         """The texts of `quotes`, without secrets."""
-        return tuple(_text_of(quote.sentence) for quote in self.quotes)
+        return tuple(text_of(quote.sentence) for quote in self.quotes)
 
     @property
     def other_paths(self) -> tuple[JsonPath, ...]:
@@ -212,8 +204,6 @@ class Finding(NamedTuple):
     @property
     def refused_by_text(self) -> str:
         """The platforms of `refused_by` in words: `refused by Korifi`, `crashes Korifi`; empty without any."""
-        from osbctl.platforms import format_platforms  # commands without findings load this module, too
-
         return f"{self.reaction or 'refused by'} {format_platforms(self.refused_by)}" if self.refused_by else ""
 
     def of_platforms(self, platforms: Collection[Platform]) -> Self:

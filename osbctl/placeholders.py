@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from osbctl.fields import LATEST, PARTS, known_fields, load_schema
@@ -78,17 +78,14 @@ def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[JsonPa
             yield path, item
         elif isinstance(item, dict):
             parts = PARTS.get(kind, {})
-            inside = [(key, value) for key, value in item.items() if _is_read_by_platforms(key, kind, path)]
-            stack += [((*path, key), value, parts.get(key, "")) for key, value in reversed(inside)]
+            read: Set[str]
+            if kind and kind not in _PASSED_ON:
+                read = known_fields(kind)
+            else:  # platforms keep all metadata
+                read = item.keys() - (_LITERAL if "parameters" in path else set())
+            stack += [((*path, key), value, parts.get(key, "")) for key, value in reversed(item.items()) if key in read]
         elif isinstance(item, list):
             stack += [((*path, index), value, kind) for index, value in reversed([*enumerate(item)])]
-
-
-def _is_read_by_platforms(key: str, kind: str, holder: JsonPath) -> bool:
-    """Return whether a platform reads the field. Platforms keep all metadata, and ignore other unknown fields."""
-    if not kind or kind in _PASSED_ON:
-        return "parameters" not in holder or key not in _LITERAL
-    return key in known_fields(kind)
 
 
 def fill_placeholders(catalog: dict[str, Any], paths: Iterable[JsonPath]) -> dict[str, Any]:

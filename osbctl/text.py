@@ -27,19 +27,11 @@ class AnsiStyle:
     """Colours text for a terminal, if colours are enabled. Styles are named after what they mark."""
 
     CODES: ClassVar = {
-        "error": "1;31",
-        "warning": "33",
+        **dict.fromkeys(("error", "refused", "refuses", "crashes"), "1;31"),
+        **dict.fromkeys(("breaking", "removed"), "31"),
+        **dict.fromkeys(("safe", "accepts", "added"), "32"),
+        **dict.fromkeys(("warning", "risky", "unclear"), "33"),
         "info": "36",
-        "refused": "1;31",
-        "breaking": "31",
-        "risky": "33",
-        "safe": "32",
-        "accepts": "32",
-        "refuses": "1;31",
-        "unclear": "33",
-        "crashes": "1;31",
-        "removed": "31",
-        "added": "32",
         "bold": "1",
         "dim": "2",
     }

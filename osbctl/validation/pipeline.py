@@ -24,8 +24,9 @@ from osbctl.findings import (
     fixes_of,
 )
 from osbctl.jsonschemas.dialects import make_fast_validator
+from osbctl.jsonschemas.walk import subschemas
 from osbctl.messages import Message, Sentence
-from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue, get_at, pointer
+from osbctl.paths import LITERALS, JsonPath, JsonValue, get_at, pointer
 from osbctl.placeholders import find_placeholders, judge_template
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.golang import fold_case
@@ -162,11 +163,11 @@ def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -
     known: dict[tuple[str, int], list[Finding]] = {}
     for plan in catalog.plans:
         for holder_path, holder in parameter_holders(plan.value):
-            schema = holder["parameters"]
+            text = json.dumps(holder["parameters"])
             # No rule reads titles and descriptions, which plans often have of their own; but they count for the size.
-            content = json.dumps(_copy_without_titles(schema)), max(len(json.dumps(schema)), MAX_BYTES)
+            content = _without_titles(text), max(len(text), MAX_BYTES)
             if content not in known:
-                known[content] = _run_checks(SCHEMA_CHECKS, Node(schema), options)
+                known[content] = _run_checks(SCHEMA_CHECKS, Node(holder["parameters"]), options)
             path = (*plan.path, "schemas", *holder_path, "parameters")
             for finding in known[content]:
                 fixes = tuple(fix._replace(path=(*path, *fix.path)) for fix in finding.fixes)
@@ -174,21 +175,14 @@ def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -
     return found
 
 
-def _copy_without_titles(schema: JsonValue) -> JsonValue:
-    """The schema with empty titles and descriptions."""
-    if isinstance(schema, list):
-        return [_copy_without_titles(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    copy: dict[str, JsonValue] = {}
-    for key, value in schema.items():
-        if key in ("title", "description") and isinstance(value, str):
-            copy[key] = ""
-        elif key in BY_NAME and isinstance(value, dict):
-            copy[key] = {name: _copy_without_titles(inner) for name, inner in value.items()}
-        else:
-            copy[key] = value if key in LITERALS else _copy_without_titles(value)
-    return copy
+def _without_titles(text: str) -> str:
+    """The schema that is written as JSON in `text`, with empty titles and descriptions."""
+    schema = json.loads(text)
+    for place in subschemas(schema):
+        for key in ("title", "description"):
+            if isinstance(place.value.get(key), str):
+                place.value[key] = ""
+    return json.dumps(schema)
 
 
 def _join_refusals(

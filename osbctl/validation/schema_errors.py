@@ -64,8 +64,9 @@ def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[li
     count: Counter[Severity] = Counter()
     findings = []
     omitted_paths: set[JsonPath] = set()
-    lacks_ids = _lacks_all_ids(data)
-    for fault in schema_errors(data, LATEST):
+    schema, objects = load_schema(LATEST), CatalogNode(data).services_and_plans
+    lacks_ids = len(objects) > 1 and not any(thing.get("id") for thing in objects)
+    for fault in find_faults(data, schema, schema["definitions"]):
         is_warning = _is_metadata_convention(fault.path) or is_newer_field(fault.path, version)
         severity = Severity.WARNING if is_warning else Severity.ERROR
         count[severity] += 1
@@ -82,15 +83,10 @@ def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[li
     return findings, omitted_paths
 
 
-def schema_errors(data: Any, version: ApiVersion) -> Iterator[CatalogFault]:
-    """The faults under a shipped schema, in order. A walk of our own: jsonschema-rs gives no path of an empty key."""
-    schema = load_schema(version)
-    return _find_faults(data, schema, (), schema["definitions"])
-
-
-def _find_faults(
-    value: Any, schema: dict[str, Any], path: JsonPath, definitions: dict[str, Any], is_optional: bool = False
+def find_faults(
+    value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: JsonPath = (), is_optional: bool = False
 ) -> Iterator[CatalogFault]:
+    """The faults under a shipped schema, in order. A walk of our own: jsonschema-rs gives no path of an empty key."""
     reference = schema.get("allOf", [schema])[0].get("$ref")
     if reference:
         schema = definitions[reference.rpartition("/")[2]]
@@ -106,7 +102,7 @@ def _find_faults(
     for step, item in entries(value):
         if subschema := fields.get(step, others):
             may_be_left_out = isinstance(step, str) and step not in required
-            yield from _find_faults(item, subschema, (*path, step), definitions, may_be_left_out)
+            yield from find_faults(item, subschema, definitions, (*path, step), may_be_left_out)
 
 
 def _has_wrong_type(value: Any, json_type: str) -> bool:
@@ -130,14 +126,11 @@ def omission_note(rule: str, severity: Severity) -> Finding:
     return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is omitted")
 
 
-def _lacks_all_ids(data: dict[str, Any]) -> bool:
-    """Return whether there are several service offerings and plans, and none has an id."""
-    objects = CatalogNode(data).services_and_plans
-    return len(objects) > 1 and not any(thing.get("id") for thing in objects)
-
-
 def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
-    """The finding for a fault; a field outside its service offering and a null object are special cases."""
+    """The finding for a fault; a field outside its service offering and a null object are special cases.
+
+    `lacks_ids`: there are several service offerings and plans, and none has an id.
+    """
     path, keyword = fault.path, fault.keyword
     prefix = service_and_plan_prefix(data, path)
     message = Message("{}{}", prefix, fault.sentence)
@@ -173,22 +166,18 @@ def _specification_finding(
 
 
 def _metadata_finding(fault: CatalogFault, severity: Severity, message: Message) -> Finding:
-    path = fault.path
-    if fault.keyword == "type" and isinstance(path[-1], str) and fault.value is None:
+    path, value, group = fault.path, fault.value, None
+    if fault.keyword == "type" and isinstance(path[-1], str) and value is None:
         group = Group("fields of metadata are null", "null")
         return Finding("metadata-type", Severity.INFO, message, path, hint="leave out what is null", group=group)
     hint, fixes = _suggest_repair(fault, safe=False)
-    items = _group_of_items(fault) if isinstance(path[-1], int) else None
-    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group=items)
-
-
-def _group_of_items(fault: CatalogFault) -> Group:
-    """The group of the faults like this one in other items of the list."""
-    holder, value = name_in_object(fault.path[:-1]), fault.value
-    sentence = fault.sentence
-    about_items = {**sentence.named, "name": f"items of {holder}"}
-    summary = Message(sentence.template.replace("must be", "must each be"), **about_items)
-    return Group(summary, (holder, fault.keyword, type(value), None if isinstance(value, dict | list) else value))
+    if isinstance(path[-1], int):  # other items of the list may have the same fault
+        holder, sentence = name_in_object(path[:-1]), fault.sentence
+        about_items = {**sentence.named, "name": f"items of {holder}"}
+        summary = Message(sentence.template.replace("must be", "must each be"), **about_items)
+        key = holder, fault.keyword, type(value), None if isinstance(value, dict | list) else value
+        group = Group(summary, key)
+    return Finding("metadata-type", severity, message, path, hint=hint, fixes=fixes, group=group)
 
 
 def _is_id_path(path: JsonPath) -> bool:
@@ -259,7 +248,7 @@ def _suggest_list(path: JsonPath, value: Any, safe: bool) -> tuple[Sentence, tup
             return "write an empty list: []" if path[-1] != "plans" else "write a list with a plan in it", ()
         if is_numbered(value):
             return LIST_HINT, ()
-        by_name = value and all(isinstance(entry, dict) for entry in value.values())
+        by_name = all(isinstance(entry, dict) for entry in value.values())
         return ("write a list, the key of each entry as its name" if by_name else "put the entry into a list"), ()
     if isinstance(value, str) and path[-1] not in ("services", "plans", "costs"):
         return _suggest_list_from_text(path, value, safe)
@@ -292,25 +281,18 @@ def _parse_json_number(text: str) -> int | float | None:
 
 def service_and_plan_prefix(data: Any, path: JsonPath) -> Message:
     """The service offering and the plan around `path`, by name or else by position: the beginning of a sentence."""
-    service, plan = service_and_plan_names(path, data)
+    service, plan = (
+        Value(name, (*path[:length], "name"), limit=60) if isinstance(name, str) and name else pointer(path[:length])
+        for name, length in zip(service_and_plan_names(path, data), (2, 4), strict=True)
+    )
     template, objects = "", list[Value | str]()
-    if path[:1] == ("services",) and (len(path) > 2 or _is_name(service)):
-        is_in_plan = path[2:3] == ("plans",) and (len(path) > 4 or _is_name(plan))
-        if _is_name(service) or _is_name(plan) or not is_in_plan:
-            template += "service {}: "
-            objects.append(_name_or_pointer(service, path[:2]))
+    if path[:1] == ("services",) and (len(path) > 2 or isinstance(service, Value)):
+        is_in_plan = path[2:3] == ("plans",) and (len(path) > 4 or isinstance(plan, Value))
+        if not is_in_plan or isinstance(service, Value) or isinstance(plan, Value):
+            template, objects = "service {}: ", [service]
         if is_in_plan:
-            template += "plan {}: "
-            objects.append(_name_or_pointer(plan, path[:4]))
+            template, objects = template + "plan {}: ", [*objects, plan]
     return Message(template, *objects)
-
-
-def _name_or_pointer(name: Any, path: JsonPath) -> Value | str:
-    return Value(name, (*path, "name"), limit=60) if _is_name(name) else pointer(path)
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 def name_in_object(path: JsonPath) -> str:

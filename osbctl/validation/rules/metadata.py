@@ -34,9 +34,8 @@ def cost_incomplete(catalog: CatalogNode) -> Iterator[Finding]:
     for plan, cost, path in _plan_costs(catalog):
         for key in ("amount", "unit"):
             if not cost.get(key):
-                yield plan.finding(
-                    Message("a cost of plan {} has no {}", plan.label, key), (*path, key), "write amount and unit"
-                )
+                message = Message("a cost of plan {} has no {}", plan.label, key)
+                yield plan.finding(message, (*path, key), "write amount and unit")
 
 
 def _plan_costs(catalog: CatalogNode) -> Iterator[tuple[Node, dict[str, Any], JsonPath]]:
@@ -86,10 +85,8 @@ def cost_amount(catalog: CatalogNode) -> Iterator[Finding]:
             fault = _amount_fault(currency, amount, seen_currencies)
             seen_currencies.add(currency.casefold())
             if fault:
-                amount_path = (*path, "amount", currency)
-                yield plan.finding(
-                    Message("a cost of plan {} {}", plan.label, fault), amount_path, "correct the amount"
-                )
+                message = Message("a cost of plan {} {}", plan.label, fault)
+                yield plan.finding(message, (*path, "amount", currency), "correct the amount")
 
 
 def _amount_fault(currency: str, amount: Any, seen_currencies: set[str]) -> str:

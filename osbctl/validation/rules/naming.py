@@ -51,13 +51,12 @@ def name_characters(catalog: CatalogNode) -> Iterator[Finding]:
     Source: OSB 2.13 and 2.14, Catalog Management: a CLI-friendly name has only letters, digits, dots, hyphens
     """
     version = catalog.api_version
-    if version > ApiVersion.V2_14:
-        return
-    allowed = _LOWER if version == ApiVersion.V2_13 else _FRIENDLY
-    words = "lower-case letters, digits and hyphens" if version == ApiVersion.V2_13 else "letters, digits, . and -"
+    allowed, words = _FRIENDLY, "letters, digits, . and -"
+    if version == ApiVersion.V2_13:
+        allowed, words = _LOWER, "lower-case letters, digits and hyphens"
     for node, name in _checkable_names(catalog):
         wrong = name.lstrip(allowed)[:1]
-        if wrong and not name.lstrip(_TYPED):
+        if wrong and not name.lstrip(_TYPED) and version <= ApiVersion.V2_14:
             message = Message("the name {} has {!r}, which API version {} forbids", node.label, wrong, version)
             hint = f"use {words}; keep a name that is published"
             group = Group(f"names have characters that API version {version} forbids")
@@ -253,10 +252,6 @@ def _implicit_field_finding(plan: Node, key: str, reason: str) -> Finding:
     )
 
 
-MAX_LENGTH = 255
-"""Characters that every platform stores of an id or a name (OSB 2.14, Guidance for string lengths)."""
-
-
 @check_catalog(Rule("long-name", Severity.WARNING, Category.ADVICE))
 def long_name(catalog: CatalogNode) -> Iterator[Finding]:
     """An id or a name is longer than 255 characters.
@@ -267,8 +262,8 @@ def long_name(catalog: CatalogNode) -> Iterator[Finding]:
     """
     for key in ("id", "name"):
         for node, value in catalog.nonempty_texts(key):
-            if len(value) > MAX_LENGTH:
-                yield node.finding(f"{key} has more than {MAX_LENGTH} characters", key, "shorten it")
+            if len(value) > 255:
+                yield node.finding(f"{key} has more than 255 characters", key, "shorten it")
 
 
 @check_catalog(Rule("id-duplicate", Severity.ERROR, Category.SPEC, wants_new_id=True))

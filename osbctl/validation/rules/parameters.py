@@ -17,6 +17,7 @@ from osbctl.jsonschemas.dialects import (
     DRAFTS,
     KEYWORDS,
     Dialect,
+    find_older_draft,
     is_valid_schema,
     misspelled_schema_key,
 )
@@ -61,8 +62,6 @@ def parameters_dialect_missing(schema: Node) -> Iterator[Finding]:
     Source: OSB 2.13, Input Parameters Schema Object: the schema MUST have a $schema keyword
     """
     if "$schema" not in schema:
-        from osbctl.jsonschemas.dialects import find_older_draft
-
         slip, older = misspelled_schema_key(schema.value), find_older_draft(schema.value)
         hint = f"rename {slip} to $schema" if slip else older.hint
         if older.address and not slip:
@@ -85,8 +84,6 @@ def parameters_dialect_unknown(schema: Node) -> Iterator[Finding]:
     if dialect is None and "$schema" in schema:
         yield schema.finding("$schema must be a string", "$schema", f"write {DRAFT_4_ADDRESS}")
     elif dialect is not None and _find_draft(schema) is None:
-        from osbctl.jsonschemas.dialects import find_older_draft
-
         older = find_older_draft(schema.value)
         fixes = (Fix("set", (*schema.path, "$schema"), older.address),) if older.address else ()
         message = Message("{} is not a known draft of JSON Schema", Value(dialect, ("$schema",), limit=80))
@@ -107,9 +104,8 @@ def parameters_invalid(schema: Node) -> Iterator[Finding]:
     for path, text in metaschema_errors(schema.value, _find_draft(schema) or DRAFT_4):
         if path == ("$schema",):  # `parameters-dialect-unknown` reports it
             continue
-        yield schema.finding(
-            Message("not a valid JSON Schema: {}", text), path, _repair_hint(path, get_at(schema.value, path))
-        )
+        hint = _repair_hint(path, get_at(schema.value, path))
+        yield schema.finding(Message("not a valid JSON Schema: {}", text), path, hint)
 
 
 def _repair_hint(path: JsonPath, value: JsonValue) -> str:
@@ -167,12 +163,12 @@ def parameters_keyword(schema: Node) -> Iterator[Finding]:
             path = (*place.path, key)
             message = Message("unknown keyword {}: did you mean {}?", Value(key, limit=60), meant)
             # A new name would break a reference that goes through this one.
-            is_on_the_way = any(target[: len(path)] == path for target in _ref_targets(schema.value))
+            targets = (resolve_ref(schema.value, ref) or () for _, ref in find_refs(schema.value))
+            is_on_the_way = any(target[: len(path)] == path for target in targets)
             hint = f"rename to {meant}" + (", in the references through it, too" if is_on_the_way else "")
             hint += "" if fits else ", and correct its value"
-            yield schema.finding(
-                message, path, hint, () if is_on_the_way or not fits else (Fix("rename", path, meant),)
-            )
+            fixes = (Fix("rename", path, meant),) if fits and not is_on_the_way else ()
+            yield schema.finding(message, path, hint, fixes)
 
 
 def _is_scalar_of_another_type(meant: str, value: object) -> bool:
@@ -181,11 +177,6 @@ def _is_scalar_of_another_type(meant: str, value: object) -> bool:
     if text in BOOLEAN_WORDS:
         return is_valid_schema({meant: BOOLEAN_WORDS[text]}, DRAFT_4)
     return text.isascii() and text.isdecimal() and is_valid_schema({meant: int(text[:9])}, DRAFT_4)
-
-
-def _ref_targets(schema: dict[str, Any]) -> list[JsonPath]:
-    """The places in the schema to which its references lead."""
-    return [place for _, ref in find_refs(schema) if (place := resolve_ref(schema, ref)) is not None]
 
 
 @lru_cache(maxsize=1024)
@@ -298,13 +289,10 @@ def parameters_impossible(schema: Node) -> Iterator[Finding]:
             if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
                 yield schema.finding(f"{low} is above {high}", (*place.path, low), "correct one of the two")
         required = place.value.get("required")
+        if not isinstance(required, list):
+            continue
         for name, inner in _local_properties(place.value).items():
-            if (
-                isinstance(inner, dict)
-                and inner.get("maxLength") == 0
-                and isinstance(required, list)
-                and name in required
-            ):
+            if name in required and isinstance(inner, dict) and inner.get("maxLength") == 0:
                 message = Message("{} is required, and may have at most 0 characters", Value(name, limit=60))
                 yield schema.finding(message, (*place.path, "properties", name, "maxLength"), "correct maxLength")
 
@@ -382,10 +370,10 @@ class References:
         self._anchors: dict[tuple[str, str], Any] = {}
         self._base: dict[SchemaPlace, str] = {}
         self._places = list(subschemas(schema))
-        places = self._places
-        self.all = [(place, key) for place in places for key in _KEYWORDS if isinstance(place.value.get(key), str)]
+        self.all: list[tuple[SchemaPlace, str]] = []
         for place in self._places:
             self._index_identifiers(place)
+            self.all += [(place, key) for key in _KEYWORDS if isinstance(place.value.get(key), str)]
 
     def _index_identifiers(self, place: SchemaPlace) -> None:
         """Record the base URI, the id and the anchors of a subschema."""
