@@ -15,21 +15,14 @@ from osbctl.messages import redact
 from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at, value_at
 
 
-class Deprecation(NamedTuple):
-    """Announced removal: `metadata.state: deprecated`, a convention of brokers.
-
-    `sunset` is the last day of its promised availability (`metadata.sunset`, our convention). None if not given.
-    """
-
-    sunset: date | None
-
-
 class ServicePlan(NamedTuple):
     """A service plan. `free`, `bindable` and `plan_updateable` are effective values (OSB, Service Plan Object).
 
     `unclear` names those of them that the catalog gives as something else than a boolean, and `free` if it is left
     out beside a price; they have their defaults.
-    `metadata` is the display information, empty where there is none; `deprecation` is found in it.
+    `metadata` is the display information, empty where there is none. Its `state: deprecated`, a convention of brokers,
+    announces removal: `is_deprecated`. `sunset` is then the last day of promised availability (`metadata.sunset`, our
+    convention), None if not given.
     `data` is the object in the document, including unknown fields; `path` is its location there. `judged` has, in the
     form of `schemas`, schemas of the requests that its broker accepts, if that judges by others than it publishes.
     """
@@ -41,7 +34,8 @@ class ServicePlan(NamedTuple):
     bindable: bool
     plan_updateable: bool
     metadata: Mapping[str, Any]
-    deprecation: Deprecation | None
+    is_deprecated: bool
+    sunset: date | None
     data: Mapping[str, Any]
     path: JsonPath
     unclear: frozenset[str] = frozenset()
@@ -64,7 +58,8 @@ class ServiceOffering(NamedTuple):
     tags: tuple[str, ...]
     plans: tuple[ServicePlan, ...]
     metadata: Mapping[str, Any]
-    deprecation: Deprecation | None
+    is_deprecated: bool
+    sunset: date | None
     data: Mapping[str, Any]
     path: JsonPath
     unclear: frozenset[str] = frozenset()
@@ -142,7 +137,8 @@ def _parse_service(data: Mapping[str, Any], path: JsonPath) -> ServiceOffering:
             _parse_plan(value, at, bindable, updateable, unclear) for value, at in objects_in_list(data, "plans", path)
         ),
         metadata=metadata,
-        deprecation=_parse_deprecation(metadata),
+        is_deprecated=metadata.get("state") == "deprecated",
+        sunset=_parse_sunset(metadata),
         data=data,
         path=path,
         unclear=unclear,
@@ -164,7 +160,8 @@ def _parse_plan(
         bindable=_get_flag(data, "bindable", bindable),
         plan_updateable=_get_flag(data, "plan_updateable", updateable),
         metadata=metadata,
-        deprecation=_parse_deprecation(metadata),
+        is_deprecated=metadata.get("state") == "deprecated",
+        sunset=_parse_sunset(metadata),
         data=data,
         path=path,
         unclear=own.union(key for key in inherited_unclear if data.get(key) is None),
@@ -219,9 +216,8 @@ def _get_text(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _parse_deprecation(metadata: Mapping[str, Any]) -> Deprecation | None:
-    is_deprecated = metadata.get("state") == "deprecated"
-    return Deprecation(parse_date(metadata.get("sunset"))) if is_deprecated else None
+def _parse_sunset(metadata: Mapping[str, Any]) -> date | None:
+    return parse_date(metadata.get("sunset")) if metadata.get("state") == "deprecated" else None
 
 
 def _unclear_flags(data: Mapping[str, Any], *keys: str) -> frozenset[str]:

@@ -255,7 +255,7 @@ class _Comparison:
 
     def _report_removal(self, kind: Kind, pair: MatchedPair, message: str, removed: Identified) -> None:
         """Report a removal. After its sunset, an object may be removed."""
-        sunset = removed.deprecation and removed.deprecation.sunset
+        sunset = removed.sunset
         passed = bool(sunset and sunset < (self._today or date.today()))  # the author's local date
         if sunset:
             message += f"; its sunset was {sunset}" if passed else f"; deprecated, but promised until {sunset}"

@@ -266,9 +266,9 @@ def _split_descriptions(short: str, long: str) -> tuple[str, list[Block]]:
 
 def _deprecation_notice(item: ServiceOffering | ServicePlan) -> str:
     """Deprecation notice: of the metadata, or a description that begins with the word; OSB has no field for it."""
-    if item.deprecation and item.deprecation.sunset:
-        return f"Deprecated, available until {item.deprecation.sunset}"
-    return "Deprecated" if item.deprecation or _DEPRECATED.match(item.description) else ""
+    if item.sunset:
+        return f"Deprecated, available until {item.sunset}"
+    return "Deprecated" if item.is_deprecated or _DEPRECATED.match(item.description) else ""
 
 
 def _free_or_paid(plans: Sequence[ServicePlan]) -> str:

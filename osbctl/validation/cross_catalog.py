@@ -42,20 +42,14 @@ def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[V
     load_rules()
     found: list[list[SharedIdentity]] = [[] for _ in catalogs]
     paths: list[set[JsonPath]] = [set() for _ in catalogs]
-    for identity in find_shared_identities(
-        (str(number), catalog.document.data) for number, catalog in enumerate(catalogs)
-    ):
+    numbered = ((str(number), catalog.document.data) for number, catalog in enumerate(catalogs))
+    for identity in find_shared_identities(numbered):
         if not holds_placeholder(identity.value):
             found[int(identity.second)].append(identity)
             paths[int(identity.second)].add(identity.second_path)
             paths[int(identity.first)].add(identity.first_path)
     locations = [catalog.document.locate(wanted) for catalog, wanted in zip(catalogs, paths, strict=True)]
-    return [
-        _add_findings(
-            catalog, [*filter(None, (_shared_identity_finding(each, locations, catalog.options) for each in ids))]
-        )
-        for catalog, ids in zip(catalogs, found, strict=True)
-    ]
+    return [_add_findings(catalog, own, locations) for catalog, own in zip(catalogs, found, strict=True)]
 
 
 def _shared_identity_finding(
@@ -76,9 +70,12 @@ def _shared_identity_finding(
     return Finding(rule.id, severity, message, duplicate.second_path, second, hint, refused_by=refused_by)
 
 
-def _add_findings(catalog: ValidatedCatalog, found: list[Finding]) -> ValidationResult:
+def _add_findings(
+    catalog: ValidatedCatalog, shared: list[SharedIdentity], locations: Sequence[Mapping[JsonPath, Location]]
+) -> ValidationResult:
     """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
     document, result, options = catalog
+    found = [*filter(None, (_shared_identity_finding(each, locations, options) for each in shared))]
     comments = find_comments(document, options.user_rules)
     new, hidden, known = keep_new_findings(found, document, options, comments)
     refused = Counter(platform for finding in found for platform in finding.refused_by)

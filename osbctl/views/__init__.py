@@ -126,7 +126,6 @@ def feature_phrases(service: ServiceOffering) -> list[str]:
 
 
 def _deprecation_phrases(item: ServiceOffering | ServicePlan) -> list[str]:
-    if not item.deprecation:
+    if not item.is_deprecated:
         return []
-    sunset = item.deprecation.sunset
-    return [f"deprecated, available until {sunset}" if sunset else "deprecated"]
+    return [f"deprecated, available until {item.sunset}" if item.sunset else "deprecated"]

@@ -57,11 +57,6 @@ def _normalize_key(key: str) -> str:
     return key.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
-def _is_plural_or_case(key: str, meant: str) -> bool:
-    """Return whether a key differs from the field by case, separators or a final s alone."""
-    return _normalize_key(key).removesuffix("s") == _normalize_key(meant).removesuffix("s")
-
-
 def _fits_type(value: JsonValue, wanted_type: str) -> bool:
     """Return whether a value has the type of a known field (see `field_type`)."""
     return wanted_type in ("", JSON_TYPES.get(type(value)))
@@ -77,7 +72,8 @@ def _near_miss_finding(catalog: CatalogNode, known_object: KnownObject, key: str
     meant = _closest_field(kind, key)
     value, wanted_type = holder[key], field_type(kind, meant)
     fits = _fits_type(value, wanted_type)
-    if not meant or meant in holder or (kind in _FREE and not fits and not _is_plural_or_case(key, meant)):
+    is_plural_or_case = _normalize_key(key).removesuffix("s") == _normalize_key(meant).removesuffix("s")
+    if not meant or meant in holder or (kind in _FREE and not fits and not is_plural_or_case):
         return None
     at, hint = (*path, key), f"rename to {meant}"
     message = Message("unknown field {}: did you mean {}?", Value(key), meant)
