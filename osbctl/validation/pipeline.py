@@ -24,9 +24,8 @@ from osbctl.findings import (
     fixes_of,
 )
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.jsonschemas.walk import subschemas
 from osbctl.messages import Message, Sentence
-from osbctl.paths import LITERALS, JsonPath, JsonValue, get_at, pointer
+from osbctl.paths import LITERALS, JsonPath, JsonValue, get_at, pointer, subschemas
 from osbctl.placeholders import find_placeholders, judge_template
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.platforms.golang import fold_case
