@@ -1,4 +1,4 @@
-"""Reports of findings, in each format, and what several formats need: file names, fingerprints, one-line messages.
+"""Reports of findings as JSON and HTML, and what other formats need: file names, fingerprints, one-line messages.
 
 Machine formats never change shape without a new version; `schemas/report-1.json` describes `json`.
 """
@@ -11,10 +11,14 @@ from enum import StrEnum
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from osbctl.findings import FailOn, Finding, Location, ValidationResult
+from osbctl.catalog import Catalog
+from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult
 from osbctl.paths import JsonPath, pointer
 from osbctl.rule import Rule
-from osbctl.text import escape_line, fingerprint, join_sentences
+from osbctl.text import escape_line, fingerprint, join_sentences, json_text
+
+JSON_VERSION = 1
+"""Version of JSON reports; any change except a new field needs a new version."""
 
 
 class Format(StrEnum):
@@ -65,15 +69,70 @@ class Report(NamedTuple):
         return (result.fail_on or self.fail_on).is_failure(finding)
 
 
-_MODULES = {Format.TEXT: "text_report", Format.JSON: "json_report", Format.HTML: "html_report"}
-"""The modules of formats; the others, which CI systems read, are in `ci_report`."""
-
-
 def render(report: Report, format: Format) -> str:  # the option's own name
     """The whole text of `report` in `format`, ending with a newline unless it is empty."""
-    module = import_module(f"osbctl.reports.{_MODULES.get(format, 'ci_report')}")
+    if format is Format.JSON:
+        return _render_json(report)
+    if format is Format.HTML:
+        return _render_html(report)
+    module = import_module(f"osbctl.reports.{'text' if format is Format.TEXT else 'ci'}_report")
     text: str = getattr(module, f"render_{format.value}")(report)
     return text
+
+
+def _render_json(report: Report) -> str:
+    """A report of findings as one JSON object (`schemas/report-1.json`)."""
+    findings = list(report.findings())
+    whole = {
+        "version": JSON_VERSION,
+        "documents": [
+            {
+                "name": result.name,
+                "findings": [_finding_as_json(finding) for finding in result.findings],
+                "left_out": result.left_out,
+                "platforms": {
+                    platform.value: {
+                        "verdict": verdict.kind.value,
+                        "reasons": verdict.reasons,
+                        "messages": list(verdict.messages),
+                        "why": verdict.why,
+                    }
+                    for platform, verdict in result.verdicts.items()
+                },
+            }
+            for result in report.results
+        ],
+        "summary": {f"{s.value}s": sum(f.severity is s for f in findings) for s in Severity},
+    }
+    return json_text(whole)
+
+
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    places = [
+        {"message": one.message, "path": pointer(one.path), "location": location_as_json(one.location)}
+        for one in finding.at_each_place()
+    ]
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity.value,
+        "message": finding.message,
+        "path": pointer(finding.path),
+        "also": [pointer(path) for path in finding.other_paths],
+        "location": location_as_json(finding.location),
+        "refused_by": [platform.value for platform in finding.refused_by],
+        "platform_messages": list(finding.platform_messages),
+        "hint": finding.advice,
+        **({"places": places} if len(places) > 1 else {}),
+    }
+
+
+def _render_html(report: Report) -> str:
+    """A page of findings with their catalogs; deterministic."""
+    from osbctl.pages import Branding, Content, Part
+    from osbctl.pages.render import render_page  # loads Jinja
+
+    parts = [Part(one.name, Catalog.of(one.data or {}), one.outcomes, one.findings) for one in report.results]
+    return render_page(Content(parts, branding=Branding("Catalog findings"), findings=True))
 
 
 def relative_path(source: str, root: str) -> str:

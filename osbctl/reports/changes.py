@@ -9,22 +9,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
+from osbctl.catalog import Catalog
 from osbctl.changes import (
     READING_ORDER,
     SEVERITIES,
     Change,
     DiffFailOn,
     Level,
+    ObjectRef,
     format_objects,
     join_by,
     join_equal,
     platforms_and_effects,
 )
 from osbctl.findings import FailOn, Finding, Severity, ValidationResult
-from osbctl.reports import Format, Report, format_position, short_source
+from osbctl.paths import pointer
+from osbctl.reports import JSON_VERSION, Format, Report, format_position, location_as_json, short_source
 from osbctl.reports import render as render_findings
 from osbctl.rule import Rule
 from osbctl.text import align_columns, escape_line, escape_text, join_sentences, json_text, plural
@@ -43,14 +45,6 @@ class DiffFormat(StrEnum):
     ALLOW = "allow"
     HTML = "html"
 
-
-_MODULES = {
-    DiffFormat.TEXT: "text_changes",
-    DiffFormat.MARKDOWN: "markdown_changes",
-    DiffFormat.JSON: "json_report",
-    DiffFormat.HTML: "html_report",
-}
-"""The module whose `render_changes` renders a format."""
 
 MAX_PLACES = 30
 """Maximum number of places that are listed of equal changes; `json` has all."""
@@ -132,9 +126,9 @@ class DiffReport:
         return f"no breaking changes, but the catalogs differ: {counts}"
 
 
-def group_changes(changes: Iterable[Change]) -> Iterator[list[list[Change]]]:
+def group_changes(changes: Iterable[Change]) -> list[list[list[Change]]]:
     """Group changes with the same rule, effects and advice, in the order of the first; equal ones are joined."""
-    return iter(join_by(join_equal(changes), lambda equal: (equal[0].rule, equal[0].effects, equal[0].advice)))
+    return join_by(join_equal(changes), lambda equal: (equal[0].rule, equal[0].effects, equal[0].advice))
 
 
 def format_places(changes: Sequence[Change]) -> Iterator[tuple[str, str, str]]:
@@ -170,14 +164,14 @@ def render(report: DiffReport, format: DiffFormat) -> str:  # the option's own n
     """
     if format is DiffFormat.ALLOW:
         return _render_allow(report)
-    if format not in _MODULES:
+    if format is DiffFormat.JSON:
+        return json_text(_report_as_json(report))
+    if format is DiffFormat.HTML:
+        return _render_html(report)
+    if format not in (DiffFormat.TEXT, DiffFormat.MARKDOWN):
         return _render_as_findings(report, Format(format.value))
-    text: str = _renderer(format).render_changes(report)
+    text: str = getattr(import_module("osbctl.reports.text_changes"), f"render_{format.value}")(report)
     return text
-
-
-def _renderer(format: DiffFormat) -> ModuleType:  # the option's own name
-    return import_module(f"osbctl.reports.{_MODULES[format]}")
 
 
 _FAIL_ON = {
@@ -248,6 +242,92 @@ def _toml_string(text: str) -> str:
     return escape_text(json.dumps(whole, ensure_ascii=False))
 
 
+def _report_as_json(report: DiffReport) -> dict[str, Any]:
+    """The JSON object of a report of changes (`schemas/diff-1.json`); that of many brokers has one for each."""
+    ordered = sorted(report.changes, key=lambda change: -change.level.rank)
+    changes = [_change_as_json(change, None) for change in ordered]
+    whole: dict[str, Any] = {
+        "version": JSON_VERSION,
+        "old": report.old,
+        "new": report.new,
+        "same": report.same,
+        "changes": changes + [_change_as_json(change, reason) for change, reason in report.accepted],
+        "allow_problems": list(report.problems),
+        "notes": list(report.notes),
+        "summary": {
+            **{level.value: sum(change.level is level for change in report.changes) for level in Level},
+            "accepted": len(report.accepted),
+        },
+    }
+    if report.new_catalogs:
+        whole["new_catalogs"] = list(report.new_catalogs)
+    if report.errors:
+        whole["errors"] = [
+            {
+                "rule": finding.rule,
+                "message": finding.message,
+                "location": location_as_json(finding.location),
+                "hint": finding.advice,
+            }
+            for finding in report.errors
+        ]
+    return whole
+
+
+def _change_as_json(change: Change, accepted_reason: str | None) -> dict[str, Any]:
+    return {
+        "rule": change.rule,
+        "level": change.level.value,
+        "message": change.message,
+        "object": change.object,
+        "service": _object_as_json(change.service),
+        "plan": _object_as_json(change.plan),
+        "field": change.field,
+        "old": change.old,
+        "new": change.new,
+        "old_path": pointer(change.old_path),
+        "new_path": pointer(change.new_path),
+        "old_location": location_as_json(change.old_location),
+        "new_location": location_as_json(change.new_location),
+        "effects": [
+            {
+                "platform": effect.platform.value,
+                "level": effect.level.value,
+                "does": effect.reaction,
+                **({"reason": effect.reason} if effect.reason else {}),
+            }
+            for effect in change.effects
+        ],
+        "advice": change.advice,
+        "fingerprint": change.fingerprint,
+        "accepted": accepted_reason,
+    }
+
+
+def _object_as_json(ref: ObjectRef | None) -> dict[str, str] | None:
+    return {"id": ref.id, "name": ref.name} if ref else None
+
+
+def _render_html(report: DiffReport) -> str:
+    """A page of changes with the new catalog; deterministic."""
+    from osbctl.pages import Branding, Content, Part
+    from osbctl.pages.render import render_page  # loads Jinja
+
+    catalog = Catalog.of(report.catalog or {})
+    part = Part(report.new, catalog, findings=report.errors, changes=report.changes, accepted=report.accepted)
+    summary = f"{report.old} → {report.new}: {report.summary()}."
+    return render_page(
+        Content(
+            [part],
+            branding=Branding(report.names.heading),
+            date=report.date,
+            since=None if report.errors else summary,
+            findings=bool(report.errors),
+            notes=[summary, *report.notes] if report.errors else report.notes,
+        )
+    )
+
+
 BROKER_FORMATS = (DiffFormat.TEXT, DiffFormat.MARKDOWN, DiffFormat.GITHUB, DiffFormat.ALLOW, DiffFormat.JSON)
 """Formats of a report of all brokers."""
 
@@ -285,16 +365,15 @@ def render_all(all_brokers: Sequence[BrokerReport], format: DiffFormat) -> str: 
     """Render the reports of all brokers in one of `BROKER_FORMATS`."""
     reports = {broker.name: replace(broker.report, problems=()) for broker in all_brokers}
     if format is DiffFormat.JSON:
-        diff_report_as_json = _renderer(format).diff_report_as_json
         brokers = [
             {
                 "name": broker.name,
                 "error": broker.error or None,
-                "report": None if broker.error else diff_report_as_json(reports[broker.name]),
+                "report": None if broker.error else _report_as_json(reports[broker.name]),
             }
             for broker in all_brokers
         ]
-        return json_text({"version": 1, "brokers": brokers})
+        return json_text({"version": JSON_VERSION, "brokers": brokers})
     if format is DiffFormat.TEXT:  # the table has the others
         reports = {name: report for name, report in reports.items() if not report.errors}
     texts = [text for report in reports.values() if (text := render(report, format))]

@@ -1,11 +1,17 @@
-"""Format `text`: changes by level, each with its locations, its effects on platforms, and advice."""
+"""Formats for people: changes by level, each with its locations, its effects on platforms, and advice.
+
+`text` is for a terminal, `markdown` a comment on a pull request, in GitHub-flavoured Markdown. Text of catalogs is
+escaped.
+"""
 
 import json
+import re
 from collections.abc import Iterator
 
 from osbctl.changes import Change, Level, format_objects, platforms_and_effects
+from osbctl.findings import Finding
 from osbctl.messages import text_of
-from osbctl.reports import short_source
+from osbctl.reports import format_position, short_source
 from osbctl.reports.changes import DIFF, DiffReport, format_places, group_changes, join_places
 from osbctl.text import AnsiStyle, escape_line, plural, wrap_line
 
@@ -20,8 +26,8 @@ _EXCERPT = 100
 """Maximum length of values shown below their change; for longer ones the message describes the difference."""
 
 
-def render_changes(report: DiffReport) -> str:
-    """Render changes. Empty if there are none."""
+def render_text(report: DiffReport) -> str:
+    """The report for a terminal. Empty if there are no changes."""
     if report.same:
         return ""
     margins = ((line, " " * (len(line) - len(line.lstrip(" ")) + 2)) for line in _report_lines(report))
@@ -88,12 +94,9 @@ def _old_and_new_lines(change: Change) -> list[str]:
     lines = []
     for sign, value, path in sides:
         key = next((step for step in reversed(path) if isinstance(step, str)), "")
-        lines.append("" if value is None else f"{sign} {escape_line(key)}: {_json(value)}")
+        text = escape_line(json.dumps(value, ensure_ascii=False))
+        lines.append("" if value is None else f"{sign} {escape_line(key)}: {text}")
     return lines if lines and lines[0][1:] != lines[1][1:] and max(map(len, lines)) <= _EXCERPT else []
-
-
-def _json(value: object) -> str:
-    return escape_line(json.dumps(value, ensure_ascii=False))
 
 
 def _headline(equal: list[Change], message: str) -> str:
@@ -104,3 +107,90 @@ def _format_places(equal: list[Change]) -> str:
     """The places of equal changes with their sources, as terminals and editors open them; of several, with names."""
     places = [(name, f"{old or '–'} → {new or '–'}") for name, old, new in format_places(equal)]
     return join_places([f"{name} {place}" for name, place in places]) if len(places) > 1 else places[0][1]
+
+
+MAX_CHARACTERS = 60_000
+"""GitHub's limit for comments is 65,536 characters."""
+
+
+def render_markdown(report: DiffReport) -> str:
+    """The report as Markdown, truncated to the length of a comment. Empty without changes."""
+    if report.same:
+        return ""
+    sides = " → ".join(_code_span(short_source(side)) for side in (report.old, report.new))
+    head = f"### {report.names.heading}\n\n{sides}: **{report.summary()}**\n"
+    if report.errors:
+        head = "\n".join([head, *(line for finding in report.errors for line in _format_error(finding)), ""])
+    new = [f"\n{_code_span(name)} is new: there is nothing to compare it with.\n" for name in report.new_catalogs]
+    parts, length, hidden = [head, *new], len(head) + sum(map(len, new)), len(report.changes)
+    for level, changes in report.changes_by_level():
+        summary = f"<details><summary>{len(changes):,} safe</summary>"
+        parts.append(f"\n{summary}\n\n" if level is Level.SAFE else f"\n#### {level.value.capitalize()}\n\n")
+        for group in group_changes(changes):
+            for entry, number in _format_group(group, report):
+                length += len(entry)
+                if length <= MAX_CHARACTERS:
+                    parts.append(entry)
+                    hidden -= number
+        parts += ["\n</details>\n"] if level is Level.SAFE else []
+    parts += [f"\n{hidden:,} more changes are not shown.\n"] if hidden else []
+    parts += _format_accepted(report, MAX_CHARACTERS - length)
+    parts += [f"\n{_escape(note)}\n" for note in report.notes]
+    return "".join(parts)
+
+
+def _format_group(group: list[list[Change]], report: DiffReport) -> Iterator[tuple[str, int]]:
+    """Entries of a group, each with its number of changes; the common effects come last."""
+    first, many = group[0][0], len(group) > 1
+    rule = _code_span(first.rule)
+    if many:
+        yield f"- {sum(map(len, group)):,} changes ({rule})\n", 0
+    for equal in group:
+        head, places = f"**{_escape(format_objects(equal))}**: {_escape(equal[0].message)}", _places(equal, report)
+        yield (f"  - {head}; {places}\n" if many else f"- {head} ({rule})\n  - {places}\n"), len(equal)
+    yield "".join(f"  - {platforms}: {_escape(reaction)}\n" for platforms, reaction in platforms_and_effects(first)), 0
+    if first.advice and first.level is not Level.SAFE:
+        yield f"  - **Instead:** {_escape(first.advice)}\n", 0
+
+
+def _places(equal: list[Change], report: DiffReport) -> str:
+    """The old and the new place of each change; of several, after its object."""
+    names = report.names
+    places = [
+        (name, f"{names.old} {_code_span(old) if old else '–'}, {names.new} {_code_span(new) if new else '–'}")
+        for name, old, new in format_places(equal)
+    ]
+    return join_places([f"{_escape(name)} ({place})" for name, place in places]) if len(places) > 1 else places[0][1]
+
+
+def _format_error(finding: Finding) -> Iterator[str]:
+    where = finding.location
+    place = f"{_code_span(f'{short_source(where.source)}:{format_position(where, ())}')}: " if where else ""
+    yield f"- {place}{_escape(finding.message)} ({_code_span(finding.rule)})"
+    if finding.advice:
+        yield f"  - **Hint:** {_escape(finding.advice)}"
+
+
+def _format_accepted(report: DiffReport, max_length: int) -> Iterator[str]:
+    if not report.accepted:
+        return
+    yield "\n#### Accepted\n\n"
+    for number, (change, reason) in enumerate(report.accepted):
+        entry = f"- **{_escape(change.object or 'catalog')}**: {_escape(change.message)} — {_escape(reason)}\n"
+        max_length -= len(entry)
+        if max_length < 0:
+            yield f"\n{len(report.accepted) - number:,} more accepted changes are not shown.\n"
+            return
+        yield entry
+
+
+def _escape(text: str) -> str:
+    text = re.sub(r"[&<>@]", lambda m: f"&#{ord(m.group())};", escape_line(text))
+    # A `#` begins a heading or an issue number, except in a character reference written by the line above.
+    text = re.sub(r"([\\`*_{}\[\]()!|~$:]|#(?!\d+;)|(?<!&)#)", r"\\\1", text)
+    # GitHub finds mentions after rendering, and links a bare www.: a zero-width space prevents both.
+    return text.replace("&#64;", "&#64;&#8203;").replace("www.", "www&#8203;.")
+
+
+def _code_span(text: str) -> str:
+    return "`" + escape_line(text).replace("`", "'") + "`"
