@@ -126,7 +126,7 @@ CATALOG_EMPTIED = register_kind(
 )
 SERVICE_WITHOUT_PLANS = register_kind(
     "change-service-without-plans",
-    """A service offering is left without plans.""",
+    "A service offering is left without plans.",
     advice="remove the service offering, once its last instance is gone",
 )
 SERVICE_REMOVED = register_kind(
@@ -177,7 +177,7 @@ SERVICE_ID_PLANS_KEPT = register_kind(
 )
 PLAN_MOVED = register_kind(
     "change-plan-moved",
-    """A plan id belongs to a different service offering than before.""",
+    "A plan id belongs to a different service offering than before.",
     advice="give the plan of the other service offering its own id; keep the old one until it has no instances",
 )
 _ANOTHER = breaking("accepts it; users of the name get another object")
@@ -207,7 +207,7 @@ SERVICE_NAME_TAKEN = register_kind(
 )
 PLAN_RENAMED = register_kind(
     "change-plan-renamed",
-    """A plan has a new name; its id stayed.""",
+    "A plan has a new name; its id stayed.",
     reaction=UPDATES,
     advice="keep the name and change metadata.displayName; or add a plan under the new name and retire the old one",
 )
@@ -256,34 +256,32 @@ WITHDRAWN: dict[str, Kind] = {
     ),
     "instances_retrievable": register_kind(
         "change-instances-retrievable-withdrawn",
-        """Instances can no longer be fetched.""",
+        "Instances can no longer be fetched.",
         reaction=breaking("no longer fetches the parameters of an instance"),
         advice="keep it true as long as the broker answers requests for an instance",
     ),
     "allow_context_updates": register_kind(
         "change-context-updates-withdrawn",
-        """The broker is no longer notified when the context of an instance changes.""",
+        "The broker is no longer notified when the context of an instance changes.",
         reaction=breaking("no longer sends updates of the context, such as a new name of the instance"),
     ),
     "metadata/shareable": register_kind(
-        "change-shareable-withdrawn", """Instances can no longer be shared between spaces.""", reaction=NO_ACT
+        "change-shareable-withdrawn", "Instances can no longer be shared between spaces.", reaction=NO_ACT
     ),
     "metadata/supportsInstanceSharing": register_kind(
         "change-instance-sharing-withdrawn",
-        """Instances of a plan can no longer be shared (`supportsInstanceSharing`).""",
+        "Instances of a plan can no longer be shared (`supportsInstanceSharing`).",
         reaction=NO_ACT,
     ),
     "binding_rotatable": register_kind(
         "change-binding-rotatable-withdrawn",
-        """Bindings can no longer be rotated. No platform stores the field.""",
+        "Bindings can no longer be rotated. No platform stores the field.",
         reaction=NOT_STORED,
     ),
 }
 """The kind of change of each boolean that becomes false."""
 
-GRANTED = register_kind(
-    "change-capability-granted", """A capability is new: a boolean is true now.""", reaction=_STORES
-)
+GRANTED = register_kind("change-capability-granted", "A capability is new: a boolean is true now.", reaction=_STORES)
 
 PLATFORMS_WITHDRAWN = register_kind(
     "change-platforms-withdrawn",
@@ -297,7 +295,7 @@ PLATFORMS_WITHDRAWN = register_kind(
 )
 SERVICE_FLAG = register_kind(
     "change-service-default",
-    """A boolean of the service offering changed, but no plan inherits it.""",
+    "A boolean of the service offering changed, but no plan inherits it.",
     reaction=safe("stores the new value; the plans have their own"),
 )
 EXPLICIT_DROPPED = register_kind(
@@ -312,7 +310,7 @@ EXPLICIT_DROPPED = register_kind(
 )
 EXPLICIT_ADDED = register_kind(
     "change-explicit-added",
-    """A boolean that was left to its default is now set explicitly, to the same value.""",
+    "A boolean that was left to its default is now set explicitly, to the same value.",
     reaction=safe("uses the same value"),
 )
 PAID = register_kind(
@@ -337,53 +335,51 @@ FREE = register_kind(
     advice="set the value explicitly",
 )
 REQUIRES_REMOVED = register_kind(
-    "change-requires-removed",
-    """The broker no longer asks for a permission.""",
-    advice="drop it only once no plan uses it",
+    "change-requires-removed", "The broker no longer asks for a permission.", advice="drop it only once no plan uses it"
 )
 REQUIRES_ADDED = register_kind("change-requires-added", """The broker asks for one more permission.""")
 TAG_REMOVED = register_kind(
     "change-tag-removed",
-    """A tag is gone. Applications look for their credentials by tag.""",
+    "A tag is gone. Applications look for their credentials by tag.",
     reaction=risky("stores the new tags; applications that look for the tag no longer find anything"),
     advice="keep the tag; others may stand beside it",
 )
-TAG_ADDED = register_kind("change-tag-added", """A tag is new.""", reaction=_STORES)
+TAG_ADDED = register_kind("change-tag-added", "A tag is new.", reaction=_STORES)
 MAINTENANCE = register_kind(
     "change-maintenance-version",
-    """The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).""",
+    "The version of a plan's maintenance information changed, came or went (OSB, Maintenance Info Object).",
     reaction=risky("offers an upgrade for every instance"),
     advice="raise it only when instances should be upgraded; never lower it",
 )
 POLLING_LOWERED = register_kind(
     "change-polling-lowered",
-    """The platform gives up waiting for an operation sooner than before.""",
+    "The platform gives up waiting for an operation sooner than before.",
     reaction=risky("marks operations that take longer as failed"),
 )
 POLLING_RAISED = register_kind(
-    "change-polling-raised", """The platform waits longer for an operation than before.""", reaction=_STORES
+    "change-polling-raised", "The platform waits longer for an operation than before.", reaction=_STORES
 )
 DASHBOARD = register_kind(
     "change-dashboard-client",
-    """The OAuth client of the dashboard changed. Its secret is never shown.""",
+    "The OAuth client of the dashboard changed. Its secret is never shown.",
     advice="let the dashboard accept both clients until all platforms have the new one",
 )
 COSTS = register_kind(
     "change-costs",
-    """The price of a plan changed.""",
+    "The price of a plan changed.",
     reaction=risky("shows the new price; whether users agreed to it is not known"),
 )
-METADATA = register_kind("change-metadata", """A field of the metadata changed.""", reaction=_STORES)
+METADATA = register_kind("change-metadata", "A field of the metadata changed.", reaction=_STORES)
 WORDING = register_kind(
-    "change-wording", """A text, a link or an image for people changed.""", reaction=safe("shows the new one")
+    "change-wording", "A text, a link or an image for people changed.", reaction=safe("shows the new one")
 )
 ORDER = register_kind(
     "change-order",
-    """The order of services, plans, tags or required permissions changed, or an entry is listed twice.""",
+    "The order of services, plans, tags or required permissions changed, or an entry is listed twice.",
     reaction=safe("ignores the order"),
 )
 OTHER = register_kind(
-    "change-other-field", """An unknown field changed.""", reaction=safe("ignores fields that it does not know")
+    "change-other-field", "An unknown field changed.", reaction=safe("ignores fields that it does not know")
 )
 
 FIELD_CASE = register_kind(
@@ -401,10 +397,7 @@ _SENTENCES: dict[str, tuple[Level, str]] = {
     "bound-tightened": (Level.BREAKING, "A number in a request has a tighter bound."),
     "combination-narrowed": (Level.BREAKING, "A combination of schemas accepts less than before."),
     "const-added": (Level.BREAKING, "A value in a request may only be this one."),
-    "default-changed": (
-        Level.RISKY,
-        "The default of a parameter changed; a request without it gets something else.",
-    ),
+    "default-changed": (Level.RISKY, "The default of a parameter changed; a request without it gets something else."),
     "enum-narrowed": (Level.BREAKING, "A value in a request has fewer choices."),
     "format-changed": (Level.BREAKING, "A string in a request has another format."),
     "items-narrowed": (Level.BREAKING, "A list in a request may hold less than before."),

@@ -54,18 +54,8 @@ def find_new_refusals(
                 known.add(key)
                 words = _prefix_field_name(place.field, refusal.message.rstrip("."))
                 reason = f"{words} ({refusal.rule})"
-                effects = (replace(effect, reason=reason) for effect in kind.effects((platform,), None))
-                change = Change(
-                    rule=kind.id,
-                    sentence=reason,
-                    effects=tuple(effects),
-                    service=place.service,
-                    plan=place.plan,
-                    field=pointer(place.field)[1:],
-                    old_path=_find_old_path(place, old_catalog),
-                    new_path=refusal.path,
-                    advice=kind.advice,
-                )
+                effects = tuple(replace(effect, reason=reason) for effect in kind.effects((platform,)))
+                change = _make_change(kind, reason, effects, place, old_catalog, refusal.path)
                 at = next((path for path in (refusal.path, refusal.path[:-1]) if path in found), refusal.path)
                 at = at if at in wrong_types else refusal.path
                 found[at] = _join(found.get(at), change)
@@ -120,17 +110,8 @@ def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _RefusalPlace
     if clash.is_of_name:
         kind = PLAN_NAME_TAKEN if place.plan else SERVICE_NAME_TAKEN
         place, advice = place._replace(field=("name",)), kind.advice
-    return Change(
-        rule=kind.id,
-        sentence=_describe_clash(clash),
-        effects=(effect,),
-        service=place.service,
-        plan=place.plan,
-        field=pointer(place.field)[1:],
-        old_path=_find_old_path(place, old),
-        new_path=(*clash.path, *place.field),
-        advice=advice,
-    )
+    kind = replace(kind, advice=advice)
+    return _make_change(kind, _describe_clash(clash), (effect,), place, old, (*clash.path, *place.field))
 
 
 def _describe_clash(clash: Clash) -> str:
@@ -140,6 +121,23 @@ def _describe_clash(clash: Clash) -> str:
         return f"{what} is taken by another broker"
     holder = f"{format_value(clash.holder.name)} (id {format_value(clash.holder.plan or clash.holder.service)})"
     return f"{what} is that of {holder}" + (", which the platform keeps" if clash.holder.state else "")
+
+
+def _make_change(
+    kind: Kind, sentence: str, effects: tuple[Effect, ...], place: _RefusalPlace, old: Catalog, new_path: JsonPath
+) -> Change:
+    """The change at a place of the new catalog; `old` is the old catalog."""
+    return Change(
+        rule=kind.id,
+        sentence=sentence,
+        effects=effects,
+        service=place.service,
+        plan=place.plan,
+        field=pointer(place.field)[1:],
+        old_path=_find_old_path(place, old),
+        new_path=new_path,
+        advice=kind.advice,
+    )
 
 
 def _is_refused_by(change: Change, platform: Platform) -> bool:

@@ -63,7 +63,7 @@ def schema_at(path: JsonPath, version: ApiVersion, subpath: PurePath | None) -> 
         if part is None:
             return None
         is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
-        part = FieldSchema(_draft_04_schema(), _draft_04_schema()) if is_parameters else _child_schema(part, step)
+        part = _draft_04() if is_parameters else _child_schema(part, step)
     return part
 
 
@@ -112,18 +112,19 @@ def _file_schema(version: ApiVersion, subpath: PurePath | None) -> FieldSchema |
     if subpath.parts[0] == "services":
         return FieldSchema(_PLAN if len(subpath.parts) > 2 else _SERVICE, catalog)
     if subpath.parts[0] == "schemas":
-        return FieldSchema(_draft_04_schema(), _draft_04_schema())
+        return _draft_04()
     return None
 
 
 @cache
-def _draft_04_schema() -> dict[str, Any]:
+def _draft_04() -> FieldSchema:
     import jsonschema
 
     schema: dict[str, Any] = dict(jsonschema.Draft4Validator.META_SCHEMA)
     known = [DRAFT_4_ADDRESS, "http://json-schema.org/draft-06/schema#"]
     object_fields = {**schema["properties"], "$schema": {"enum": known}, "$ref": {"type": "string"}}
-    return {**schema, "properties": {name: below for name, below in object_fields.items() if name != "id"}}
+    schema["properties"] = {name: below for name, below in object_fields.items() if name != "id"}
+    return FieldSchema(schema, schema)
 
 
 def _child_schema(part: FieldSchema, step: str | int) -> FieldSchema | None:
@@ -241,24 +242,19 @@ def _field_items(
 ) -> Iterator[types.CompletionItem]:
     """Fields that the object does not have yet, required ones first."""
     required = keyword_value(part, "required") or ()
+    has_colon = BEFORE_COLON.match(file.body, cursor.end)
     for name, field in object_fields(part).items():
         if name in cursor.others:
             continue
         since = first_version_with((*cursor.path, name), subpath)
-        item = _completion_item(file, cursor, name, _missing_colon(file, cursor, field))
+        goes_on_below = keyword_value(field, "type") in ("object", "array") and not cursor.flow
+        item = _completion_item(file, cursor, name, "" if has_colon else ":" if goes_on_below else ": ")
         item.kind = types.CompletionItemKind.Field
         item.sort_text = f"{0 if name in required else 1} {name}"
         label = title_and_type(field)
         item.detail = f"{label}, since {since}" if since > next(iter(ApiVersion)) else label
         item.documentation = keyword_value(field, "description")
         yield item
-
-
-def _missing_colon(file: TextDocument, cursor: Cursor, field: FieldSchema) -> str:
-    """The colon behind a key where there is none yet; the value of an object or list goes on the next line."""
-    if BEFORE_COLON.match(file.body, cursor.end):
-        return ""
-    return ":" if keyword_value(field, "type") in ("object", "array") and not cursor.flow else ": "
 
 
 def _completion_item(

@@ -141,11 +141,6 @@ class OpenFiles:
         if file and file.source:
             self._schedule_analysis(file.source)
 
-    def refresh_all(self) -> None:
-        """Analyse again after a change on disk: a configuration, a lock, a file that is not open."""
-        for file in list(self.files.values()):
-            self.update(file.uri, file.text, file.version)
-
     async def wait_for_analysis(self, uri: str) -> tuple[str, TextDocument | None, Analysis | None]:
         """Wait for the analysis of a file's source; return the path, the file and the analysis, None if closed."""
         path = path_from_uri(uri)

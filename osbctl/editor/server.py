@@ -154,16 +154,16 @@ class EditorServer:
         self.open.close(params.text_document.uri)
 
     def _on_disk_change(self, _: object) -> None:
-        self.open.refresh_all()
+        """Analyse again after a change of a configuration, a lock, or a file that is not open."""
+        for file in list(self.open.files.values()):
+            self.open.update(file.uri, file.text, file.version)
 
     def _publish_diagnostics(self, path: str, findings: list[Finding]) -> None:
-        open_file = self.open.files.get(path)
-        file = self.open.read_document(path)
+        open_file, file = self.open.files.get(path), self.open.read_document(path)
         shown = [make_diagnostic(finding, file) for finding in findings]
         version = open_file.version if open_file else None
-        self.protocol.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(self.open.uri(path), shown, version)
-        )
+        published = types.PublishDiagnosticsParams(self.open.uri(path), shown, version)
+        self.protocol.text_document_publish_diagnostics(published)
 
     def _log_internal_error(self, error: Exception) -> None:
         text = f"internal error: {type(error).__name__}; this is a bug of osbctl"
@@ -174,11 +174,8 @@ class EditorServer:
         if file is None:
             return None
         offset = file.offset(params.position)
-        findings = [
-            finding
-            for finding in self.open.findings_in(path, analysis)
-            if finding.location and offset in range(*file.extent(finding.location))
-        ]
+        found = self.open.findings_in(path, analysis)
+        findings = [one for one in found if one.location and offset in range(*file.extent(one.location))]
         return hover(file, offset, findings, analysis, self.open.path_in_folder(path))
 
     def _on_completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
@@ -217,11 +214,8 @@ class EditorServer:
         if file is None or analysis is None or analysis.document is None or analysis.document.embedded:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
-        findings = [
-            finding
-            for finding in self.open.findings_in(path, analysis)
-            if finding.location and finding.location.line - 1 in lines
-        ]
+        found = self.open.findings_in(path, analysis)
+        findings = [one for one in found if one.location and one.location.line - 1 in lines]
         builder = ActionBuilder(analysis, analysis.document, self.open.unsaved_texts(analysis.source), self.open)
         task = partial(builder.build_actions, file, findings, params.context.only)
         return await asyncio.get_running_loop().run_in_executor(self.open.analysis_thread, task)

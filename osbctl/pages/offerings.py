@@ -32,6 +32,8 @@ SHORT = 400
 """Most characters of a name or a short description."""
 MAX_REASONS = 20
 """Most lines of one platform."""
+COLORS = 8
+"""Number of monogram colours in page.css."""
 
 PLACES = {
     "service_instance.create": ("create", "Parameters to create an instance"),
@@ -109,7 +111,9 @@ class ParameterBlock(NamedTuple):
 class PlanView:
     """A service plan as a page shows it; `title` is its heading, `free` as in `ServicePlan`."""
 
-    def __init__(self, plan: ServicePlan, anchor: str, requests: PlanRequests, redact: Callable[..., str]) -> None:
+    def __init__(
+        self, plan: ServicePlan, anchor: str, requests: PlanRequests, bullets: Sequence[str], redact: Callable[..., str]
+    ) -> None:
         self.schemas = plan.parameters
         self.requests = requests
         self.anchor = anchor
@@ -121,7 +125,7 @@ class PlanView:
         self.price = "; ".join(price_phrases(plan)) or ("Free" if self.free else "Price not stated")
         self.about = split_blocks(redact(plan.description))
         self.deprecated = _deprecation_notice(plan)
-        self.bullets: Sequence[str] = ()
+        self.bullets = bullets
         self.changes: list[ChangeNote] = []
 
 
@@ -143,7 +147,7 @@ class ServiceView:
             redact(service.description), redact(metadata.get("longDescription"))
         )
         self.picture = part.images.get(service.path) or clean_data_url(metadata.get("imageUrl"))
-        self.monogram = monogram(self.title, number)
+        self.monogram, self.color = monogram(self.title), number % COLORS
         self.tags = [redact(tag, SHORT) for tag in service.tags[:MAX_TAGS]]
         self.more_tags = max(0, len(service.tags) - MAX_TAGS)
         self.deprecated = _deprecation_notice(service)
@@ -157,11 +161,9 @@ class ServiceView:
         self.rows, self.more_rows = rows[: compare.MAX_ROWS], max(0, len(rows) - compare.MAX_ROWS)
         self.has_empty_cells = any(compare.NOT_STATED in row.cells for row in self.rows)
         self.plans: list[PlanView] = []
-        for plan in plans:
+        for plan, shown in zip(plans, lines, strict=True):
             anchor = anchors.new_plan_anchor(self.anchor, plan)
-            self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), redact))
-        for view, bullet_lines in zip(self.plans, lines, strict=True):
-            view.bullets = bullet_lines
+            self.plans.append(PlanView(plan, anchor, part.requests.get(plan.path, PlanRequests()), shown, redact))
         _make_titles_unique(self.plans)
         self.parameters = list(_parameter_blocks(self.plans, redactor))
         self.free = _free_or_paid(plans)

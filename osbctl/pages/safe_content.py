@@ -152,9 +152,6 @@ def _format_mark(match: re.Match[str]) -> Markup:
 MAX_IMAGE_BYTES = 200_000
 """Largest image in bytes: with larger ones, a page of a hundred services would take minutes to load."""
 
-COLORS = 8
-"""Number of monogram colours in page.css."""
-
 _KINDS = (
     ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n")),
     ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
@@ -173,13 +170,6 @@ _KINDS = (
 
 _ACTIVE = re.compile(rb"<!ENTITY|<(?:\w+:)?(?:script|iframe)\b|[\s\"'/]on\w+\s*=", re.IGNORECASE)
 """Markup of an SVG that a browser runs or expands outside of `<img>`."""
-
-
-class Monogram(NamedTuple):
-    """One or two letters, and the number of their background colour."""
-
-    letters: str
-    color: int
 
 
 def image_to_data_url(data: bytes) -> str:
@@ -210,8 +200,8 @@ def clean_data_url(url: object) -> str:
         return ""
 
 
-def monogram(name: str, number: int) -> Monogram:
-    """Replacement for a missing icon: initials of the first two words or the first two letters, and the next colour."""
+def monogram(name: str) -> str:
+    """Replacement for a missing icon: initials of the first two words or the first two letters."""
     words = re.findall(r"[^\W_]+", name[:200]) or ["?"]
-    letters = words[0][:2] if len(words) == 1 else words[0][0] + words[1][0]
-    return Monogram(letters.upper()[:2], number % COLORS)
+    letters: str = words[0][:2] if len(words) == 1 else words[0][0] + words[1][0]
+    return letters.upper()[:2]

@@ -83,7 +83,7 @@ def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -
         **links,
     }
     for label, text in facts.items():
-        yield _wrap_hanging(f"  {paint(f'{label:<13}', 'dim')}  ", text, 17, width)
+        yield wrap_line(f"  {paint(f'{label:<13}', 'dim')}  {text}", width, " " * 17)
     for plan in service.plans:
         yield ""
         yield wrap_line(f"  Plan {paint(escape_line(plan.name), 'bold')}", width, " " * 7)
@@ -94,14 +94,10 @@ def offering_lines(service: ServiceOffering, paint: AnsiStyle, width: int = 0) -
             "Bindable": flag_text(plan, "bindable"),
         }
         for label, text in facts.items():
-            yield _wrap_hanging(f"    {paint(f'{label:<11}', 'dim')}  ", text, 17, width)
-        yield from (_wrap_hanging("    • ", line, 6, width) for line in bullets(plan))
+            yield wrap_line(f"    {paint(f'{label:<11}', 'dim')}  {text}", width, " " * 17)
+        yield from (wrap_line(f"    • {line}", width, " " * 6) for line in bullets(plan))
     for place in PARAMETER_PLACES:
         yield from _parameter_lines(".".join(place), service.plans, paint, width)
-
-
-def _wrap_hanging(head: str, text: str, indent: int, width: int) -> str:
-    return wrap_line(head + text, width, " " * indent)
 
 
 def _parameter_lines(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle, width: int) -> Iterator[str]:
@@ -123,7 +119,7 @@ def _parameter_lines(place: str, plans: Sequence[ServicePlan], paint: AnsiStyle,
         head = f"{paint(name, 'info')}{' ' * (column - display_width(name))}"
         for text, owners in _variants_by_plans(variants):
             suffix = paint(_format_plan_names(owners), "dim") if 0 < len(owners) < len(described) else ""
-            yield _wrap_hanging(f"    {head}  ", text + suffix, column + 6, width)
+            yield wrap_line(f"    {head}  {text}{suffix}", width, " " * (column + 6))
             head = " " * column
 
 

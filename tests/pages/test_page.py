@@ -772,5 +772,8 @@ def test_a_large_image_is_not_shown() -> None:
 
 def test_monograms() -> None:
     names = ["Object Storage", "redis", "", "--", "ß x", "r"]
-    assert [monogram(name, 0).letters for name in names] == ["OS", "RE", "?", "?", "SS", "R"]
-    assert monogram("r", 0).color != monogram("r", 1).color
+    assert [monogram(name) for name in names] == ["OS", "RE", "?", "?", "SS", "R"]
+    data = service()
+    data["services"] += [{"id": "s-2", "name": "Redis", "plans": []}]
+    html = page(data)
+    assert re.findall(r'"icon mono (m\d)" aria-hidden="true">(\w+)<', html) == [("m0", "DB"), ("m1", "RE")]
