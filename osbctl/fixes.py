@@ -193,9 +193,12 @@ def narrow_to_fixes(finding: Finding, fixes: Sequence[Fix]) -> Finding:
     return meant[0]._replace(sentence=sentence, fixes=tuple(fixes), members=tuple(meant))
 
 
-def unique_findings(fixes: Iterable[FindingFix]) -> list[Finding]:
-    """The findings of these fixes, each once."""
-    return list(dict.fromkeys(finding for finding, _ in fixes))
+def group_by_finding(fixes: Iterable[FindingFix]) -> dict[Finding, list[Fix]]:
+    """The findings of these fixes, each once, with its fixes."""
+    grouped: dict[Finding, list[Fix]] = {}
+    for finding, fix in fixes:
+        grouped.setdefault(finding, []).append(fix)
+    return grouped
 
 
 class Pass:
@@ -275,9 +278,7 @@ class Pass:
     @property
     def fixed_findings(self) -> list[Finding]:
         """The findings that this pass fixes, each once, with the fixes that it makes."""
-        made: dict[Finding, list[Fix]] = {}
-        for finding, fix in chain(*self.fixes_by_edit.values()):
-            made.setdefault(finding, []).append(fix)
+        made = group_by_finding(chain(*self.fixes_by_edit.values()))
         return [narrow_to_fixes(finding, fixes) for finding, fixes in made.items()]
 
     def changes_only_catalog(self) -> bool:

@@ -94,26 +94,23 @@ def _findings_of_error(error: Any, path: JsonPath, names: set[str], secrets: fro
     """Convert an error of the validator at `path`; `names` are the parameters at the top of the schema."""
     kind = error.kind
     if kind.name == "required":
-        yield _create_finding(kind.name, (*path, kind.property), f"{format_key(kind.property)} is missing")
+        yield _fault((*path, kind.property), f"{format_key(kind.property)} is missing", kind.name)
     elif kind.name in ("additionalProperties", "unevaluatedProperties"):
         for name in kind.unexpected:
             hint = (not path and did_you_mean(name, names)) or "`osbctl params` without -c lists what the plan accepts"
-            yield _create_finding(kind.name, (*path, name), f"the schema does not allow {format_key(name)} here", hint)
+            yield _fault((*path, name), f"the schema does not allow {format_key(name)} here", kind.name, hint)
     elif kind.name == "propertyNames":
         name = kind.error.instance
         about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, (), "the name of a parameter")
-        yield _create_finding(kind.name, (*path, name), about)
+        yield _fault((*path, name), about, kind.name)
     elif is_secret_path(path):
-        yield _create_finding(kind.name, path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema")
+        yield _fault(path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema", kind.name)
     else:
-        yield _create_finding(kind.name, path, describe_error(error, path, "the request", secrets))
+        yield _fault(path, describe_error(error, path, "the request", secrets), kind.name)
 
 
-def _create_finding(keyword: str, path: JsonPath, message: Sentence, hint: str = "") -> Finding:
-    return Finding(keyword, Severity.ERROR, message, path, hint=hint)
-
-
-_RULE = "cloud-service-broker"
+def _fault(path: JsonPath, message: Sentence, rule: str = "cloud-service-broker", hint: str = "") -> Finding:
+    return Finding(rule, Severity.ERROR, message, path, hint=hint)
 
 
 def judge_request(
@@ -127,24 +124,24 @@ def judge_request(
 
     `previous` are the parameters that were sent before an update. None if they are not known.
     """
-    found = [_finding((name,), message) for name, message in rules.name_faults(request, update=update)]
+    found = [_fault((name,), message) for name, message in rules.name_faults(request, update=update)]
     if rules.fault or (fault := _schema_fault(rules)):
-        return [*found, _finding((), f"every request to this plan is refused: {rules.fault or fault}")]
+        return [*found, _fault((), f"every request to this plan is refused: {rules.fault or fault}")]
     whole = not update or previous is not None
     values, faults = rules.merge({**(previous or {}), **request}, whole=whole)
-    found += [_finding((), message) for _, message in faults]
-    found += [_finding((), message) for message in rules.import_faults(values) if update]
+    found += [_fault((), message) for _, message in faults]
+    found += [_fault((), message) for message in rules.import_faults(values) if update]
     schema = rules.schema
     unknown = {name for name, value in values.items() if value is UNKNOWN}
     required = [name for name in schema.pop("required", ()) if whole and name not in unknown]
     schema |= {"required": required} if required else {}
     known = {name: _as_go_reads(value) for name, value in values.items() if name not in unknown}
     if bad := [name for name, value in known.items() if has_no_json(value)]:
-        return [*found, _finding((), f"every request to this plan is refused: JSON cannot say the value of {bad[0]}")]
+        return [*found, _fault((), f"every request to this plan is refused: JSON cannot say the value of {bad[0]}")]
     for error in _schema_errors(schema, known):
         is_sent = not error.path or error.path[0] in request or error.rule == "required"
         found.append(
-            error if is_sent else _finding((), f"{_origin(rules, str(error.path[0]), previous)}: {error.message}")
+            error if is_sent else _fault((), f"{_origin(rules, str(error.path[0]), previous)}: {error.message}")
         )
     return found
 
@@ -166,14 +163,12 @@ def describe_inputs(rules: RequestRules, *, update: bool) -> Iterator[Parameter]
 def generate_broker_examples(rules: RequestRules, *, update: bool) -> Examples:
     """Generate examples of what the broker accepts; if there is none, the reason why it refuses the fullest."""
     found = generate_examples(rules.effective_schema(update=update))
-    refusals: dict[str, list[Finding]] = {}
-    for name in ("smallest", "fullest"):
-        if (example := getattr(found, name)) is not None:
-            refusals[name] = judge_request(rules, example, update=update)
-    accepted = [getattr(found, name) for name, reasons in refusals.items() if not reasons]
-    if not accepted and refusals:
-        return Examples(why=refusals["fullest"][0].message)
-    return Examples(accepted[0], accepted[-1]) if accepted else found
+    examples = [example for example in (found.smallest, found.fullest) if example is not None]
+    refusals = [judge_request(rules, example, update=update) for example in examples]
+    accepted = [example for example, reasons in zip(examples, refusals, strict=True) if not reasons]
+    if accepted:
+        return Examples(accepted[0], accepted[-1])
+    return Examples(why=refusals[-1][0].message) if refusals else found
 
 
 def _origin(rules: RequestRules, name: str, previous: Mapping[str, Any] | None) -> str:
@@ -205,7 +200,7 @@ def _schema_errors(schema: dict[str, Any], values: dict[str, Any]) -> list[Findi
         return request_errors(schema, values)
     except SourceError:  # a pattern that Go reads, and JavaScript does not
         validator = jsonschema_rs.Draft4Validator(schema, pattern_options=jsonschema_rs.RegexOptions())
-        return [] if validator.is_valid(values) else [_finding((), "a value does not meet its pattern or schema")]
+        return [] if validator.is_valid(values) else [_fault((), "a value does not meet its pattern or schema")]
 
 
 def _without_patterns(value: Any) -> Any:
@@ -226,10 +221,6 @@ def _as_go_reads(value: Any) -> Any:
     if isinstance(value, list):
         return [_as_go_reads(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _finding(path: JsonPath, message: str) -> Finding:
-    return _create_finding(_RULE, path, message)
 
 
 _OPTION = re.compile(r"\[([^\]]*)\]")

@@ -110,10 +110,7 @@ def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
 
 @each(
     "text, told",
-    [
-        ("[tool]\nosbctl = 1", "osbctl must be a table"),
-        ("[[tool.osbctl]]\nfail-on = 'info'", "osbctl must be a table"),
-    ],
+    [("[tool]\nosbctl = 1", "osbctl must be a table"), ("[[tool.osbctl]]\nfail-on = 'info'", "osbctl must be a table")],
 )
 def test_an_error_of_our_table_in_a_project_file(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "pyproject.toml"

@@ -251,9 +251,8 @@ class Policy(NamedTuple):
 def register_broker(registry: Registry, new: Registration, client: RegisteredBrokerClient) -> Refresh:
     """Register a broker with its first catalog. If that is refused, nothing is stored.
 
-    Raises UsageError (the name cannot be used or is taken), SourceError (the broker cannot be reached).
+    Raises SourceError (the broker cannot be reached), UsageError (the name is taken by now).
     """
-    registry.check_name_available(new.name)
     answer, sent = client.fetch(new)
     catalog = client.validate(answer.body, new, sent)
     refused = catalog.refused or (catalog.errors if catalog.refusals else ())

@@ -18,7 +18,7 @@ from osbctl.commands.settings import ValidationSettings, first_config, validatio
 from osbctl.config import Config
 from osbctl.errors import SourceError, UsageError
 from osbctl.fields import LATEST, field_schemas
-from osbctl.files import write_file, write_on_success
+from osbctl.files import write_on_success
 from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.rule import rule_of
 from osbctl.sources.document import Document
@@ -97,20 +97,29 @@ def _print_findings(findings: Sequence[Finding]) -> None:
         print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 
 
+def _print_diff(outdated: Mapping[str, str]) -> int:
+    """Print the differences of files and their new texts; the exit code."""
+    for file, new in outdated.items():
+        sides = _read_text_or_empty(file).splitlines(), new.splitlines()
+        for line in difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2):
+            sys.stdout.write(f"{escape_line(line)}\n")
+    return int(bool(outdated))
+
+
 def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
+    files = {target: text, **lock_texts} if target else lock_texts
+    outdated = {file: new for file, new in files.items() if _read_text_or_empty(file) != new}
     if check:
-        outdated = diff_outdated_files({target: text, **lock_texts} if target else lock_texts)
-        sys.stdout.write(outdated)
-        return int(bool(outdated))
-    with stage_lock(lock_texts):
-        if target:
-            write_if_changed(target, text)
-        else:
+        return _print_diff(outdated)
+    with contextlib.ExitStack() as stack:
+        for file in reversed(outdated):  # what is entered last, the catalog, is written first
+            stack.enter_context(write_on_success(file, outdated[file].encode("utf-8")))
+        if not target:
             write_output(text)
-    files = [*filter(None, [target]), *lock_texts]
     if files:
-        print_note(f"wrote {', '.join(files)}" + (f" ({plural(len(lock.ids), 'id')})" if lock else ""))
+        ids = f" ({plural(len(lock.ids), 'id')})" if lock else ""
+        print_note(f"wrote {', '.join(files)}{ids}")
     elif lock:
         print_note("catalog.lock was not changed: a build with an overlay records ids only with -o FILE")
     return 0
@@ -181,30 +190,6 @@ def _order_fields(value: Any, kind: str = "catalog") -> Any:
     if isinstance(whole.get(key), list):
         whole[key] = [_order_fields(item, inner) for item in whole[key]]
     return whole
-
-
-def write_if_changed(file: str, text: str) -> None:
-    """Write `text` to a file, unless it contains it already."""
-    if _read_text_or_empty(file) != text:
-        write_file(file, text.encode("utf-8"))
-
-
-def stage_lock(texts: Mapping[str, str]) -> contextlib.AbstractContextManager[None]:
-    """A block that writes the catalog, then a changed lock (texts by name): both, or neither if one cannot be."""
-    changed = [(file, text) for file, text in texts.items() if _read_text_or_empty(file) != text]
-    return write_on_success(changed[0][0], changed[0][1].encode("utf-8")) if changed else contextlib.nullcontext()
-
-
-def diff_outdated_files(expected: Mapping[str, str]) -> str:
-    """A diff of each file whose content is not the given text. Empty if all are up to date."""
-    diff = ""
-    for file, text in expected.items():
-        present = _read_text_or_empty(file)
-        if present != text:
-            sides = present.splitlines(), text.splitlines()
-            lines = difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
-            diff += "".join(f"{escape_line(line)}\n" for line in lines)
-    return diff
 
 
 def _read_text_or_empty(file: str) -> str:

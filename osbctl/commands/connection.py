@@ -113,11 +113,16 @@ class BrokerConnection(NamedTuple):
         """Files that the options name."""
         return *self.network.files, self.database, self.credentials
 
-    def resolve_connection(self, url: str) -> tuple[str, ConnectionOptions]:
-        """The address in `url`, and the connection options; asks for the password if it is found nowhere else."""
+    def connect(self, broker: str, registration: Registration | None) -> tuple[str, ConnectionOptions]:
+        """The address of a broker, and the connection options: those of its `registration`, if it has one.
+
+        Else asks for the password if it is found nowhere else.
+        """
         from osbctl.client.catalog_client import parse_broker_url
 
-        address, named, password = parse_broker_url(url)
+        if registration is not None:
+            return self.make_client(is_only_broker=True).resolve_connection(registration)
+        address, named, password = parse_broker_url(broker)
         user = self.user or named
         if ":" in user:
             raise UsageError("the user contains a colon", "HTTP Basic ends a username at the first colon (RFC 7617)")
@@ -177,12 +182,6 @@ class BrokerConnection(NamedTuple):
             from osbctl.commands.passwords import several_brokers_error
 
             raise several_brokers_error()
-
-    def connect(self, broker: str, registration: Registration | None) -> tuple[str, ConnectionOptions]:
-        """The address of a broker, and the connection options: those of its `registration`, if it has one."""
-        if registration is None:
-            return self.resolve_connection(broker)
-        return self.make_client(is_only_broker=True).resolve_connection(registration)
 
     def with_configured_version(self, config: Config) -> Self:
         """The options with the API version of the configuration, unless another is given."""

@@ -21,6 +21,7 @@ from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.collector import add_locations
 from osbctl.comparison.refusals import Refusals, find_clashes, find_new_refusals, fold_safe_changes
+from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each
 from osbctl.findings import DocumentError, error_findings
 from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
@@ -147,21 +148,25 @@ def diff(
     connection.check_stdin(*both)
     connection.check_used(where, *both)
     check_output(display.output, [*both, instances, display.allow, where.config, where.env, *connection.files])
-    connection = connection.with_configured_version(first_config(both[::-1], where.config))
+    config = first_config(both[::-1], where.config)
+    read = partial(read_source_or_broker, connection.with_configured_version(config), where=where)
 
-    def judged(*sources: str) -> frozenset[Platform]:
-        return frozenset(chosen_or_all(chosen_platforms(platforms, first_config(sources, where.config))))
+    def judged(config: Config) -> frozenset[Platform]:
+        return frozenset(chosen_or_all(chosen_platforms(platforms, config)))
 
     if len(pairs) > 1 or not (old and new):
-        read = partial(read_source_or_broker, connection, where=where)
-        return _report_pairs(revision, folder, pairs, read, display, lambda both: compare_all(both, judged, instances))
+
+        def compare(both: Sequence[tuple[Document, Document]]) -> list[Comparison]:
+            return compare_all(both, lambda name: judged(first_config([name], where.config)), instances)
+
+        return _report_pairs(revision, folder, pairs, read, display, compare)
     try:
-        before, after = read_source_or_broker(connection, old, where), read_source_or_broker(connection, new, where)
+        before, after = read(old), read(new)
         require_services(before, as_list=True)
     except (DocumentError, SourceError) as error:
         display.print_error_report(error, source_name(old), source_name(new))
         raise
-    comparison = compare_documents(before, after, judged(new, old), instances)
+    (comparison,) = compare_all([(before, after)], lambda _: judged(config), instances)
     return display.print_report(replace(display.make_report(comparison), catalog=after.data))
 
 
@@ -178,7 +183,7 @@ def _report_pairs(
         raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
 
     def read_pair(pair: Pair) -> tuple[Document | None, Document]:
-        after = read(pair.new) if pair.new else empty_catalog(pair.old)
+        after = read(pair.new) if pair.new else Document(pair.old, {"services": []}, "json")
         return require_services(read(pair.old), as_list=True) if pair.old else None, after
 
     found = run_on_each(read_pair, pairs)
@@ -207,13 +212,6 @@ class Comparison(NamedTuple):
     notes: list[str]
 
 
-def compare_documents(
-    old: Document, new: Document, platforms: frozenset[Platform], instances_file: str | None = None
-) -> Comparison:
-    """Compare two catalogs as `platforms` do; the rest as in `compare_all`."""
-    return compare_all([(old, new)], lambda _: platforms, instances_file)[0]
-
-
 def compare_all(
     pairs: Sequence[tuple[Document, Document]],
     platforms_of: Callable[[str], frozenset[Platform]],
@@ -233,15 +231,16 @@ def compare_all(
         used_plans = read_used_plans(instances_file)
         documents = [document for pair in pairs for document in pair]
         notes = check_plan_ids(used_plans, plan_ids(*documents), instances_file)
-    compared = [_compare(old, new, platforms_of(new.name), used_plans) for old, new in pairs]
+    compared = [compare_documents(old, new, platforms_of(new.name), used_plans) for old, new in pairs]
     if compared:
         compared[0].notes[:0] = notes
     return compared
 
 
-def _compare(
-    old: Document, new: Document, platforms: frozenset[Platform], used_plans: frozenset[str] | None
+def compare_documents(
+    old: Document, new: Document, platforms: frozenset[Platform], used_plans: frozenset[str] | None = None
 ) -> Comparison:
+    """Compare two catalogs as `platforms` do; `used_plans` are the plans with instances, None if unknown."""
     notes: list[str] = []
     changes = compare_catalogs(old.catalog, new.catalog, platforms=platforms, used_plans=used_plans)
     if not changes and repr(old.data) == repr(new.data):  # 60.0 is 60 to JSON, and a duration that platforms refuse
@@ -331,11 +330,6 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
         if not (is_excluded(path, excluded) or is_below(path, below))
     )
     return pairs + [Pair(old, "") for old in gone if _holds_catalog(old)]
-
-
-def empty_catalog(name: str) -> Document:
-    """A catalog without services, in the place of one that was removed."""
-    return Document(name, {"services": []}, "json")
 
 
 def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:

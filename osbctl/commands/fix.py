@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -19,7 +20,7 @@ from osbctl.commands.settings import ValidationSettings, resolve_config, validat
 from osbctl.config import load_config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_contained, run_on_each
 from osbctl.files import write_file
-from osbctl.findings import Finding, Fix, fixes_of
+from osbctl.findings import Finding, fixes_of
 from osbctl.fixes import (
     OTHER_FIX,
     SHARED,
@@ -27,9 +28,9 @@ from osbctl.fixes import (
     FindingFix,
     Pass,
     find_draft_fix,
+    group_by_finding,
     narrow_to_fixes,
     offset_before,
-    unique_findings,
 )
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document, decode_utf8, parse_stream
@@ -75,11 +76,9 @@ def fix(
     settings = ValidationSettings(tuple(named), api_version=api_version, select=select)
     given = load_config(config) if config else None
     variables, dry_run = variables_lookup(env, config), check or diff
-
-    def find_options(source: str) -> ValidationOptions:
-        return validation_options(settings, resolve_config(source, stdin_filename, given))
-
-    options = run_on_each(find_options, named)
+    options = run_on_each(
+        lambda source: validation_options(settings, resolve_config(source, stdin_filename, given)), named
+    )
 
     def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""
@@ -210,12 +209,12 @@ def fix_source(
         raise UsageError(f"{source} is not a file that can be edited", "name a file or a source folder")
     if file := find_only_file(source):
         return fix_source(file, options, unsafe=unsafe, at=at)
-    return _fix_in_passes(source, {}, _folder_reader(source, at, variables_of), options, unsafe)
+    return _fix_in_passes(source, {}, partial(_read_folder, source, at, variables_of), options, unsafe)
 
 
 def fix_bytes(name: str, data: bytes, options: ValidationOptions, *, unsafe: bool = False, at: str = "") -> FixResult:
     """Fix the catalog in `data`, which reports call `name`; raises as `fix_source`."""
-    return _fix_in_passes(name, {name: data}, _file_reader(name, at), options, unsafe)
+    return _fix_in_passes(name, {name: data}, partial(_read_file, name, at), options, unsafe)
 
 
 def keep_possible_fixes(
@@ -229,38 +228,33 @@ def keep_possible_fixes(
     findings = add_schema_draft_fixes(findings, document)
     if not any(finding.fixes for finding in findings):
         return findings
-    files, read = {document.name: document.texts[0].text.encode()}, _file_reader(document.name, at)
-    if document.syntax in ("folder", "brokerpak"):
-        files, read = {}, _folder_reader(source, at, variables_of)
+    files: dict[str, bytes] = {}
+    read = partial(_read_folder, source, at, variables_of)
+    if document.syntax not in ("folder", "brokerpak"):
+        files, read = {document.name: document.texts[0].text.encode()}, partial(_read_file, document.name, at)
     safe, every = (
         {id(fix) for _, fix in _find_possible_fixes(findings, document, files, read, unsafe)}
         for unsafe in (False, True)
     )
-
-    def keep(fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
-        ids = set(map(id, fixes))
-        return tuple(fix._replace(safe=ids <= safe) for fix in fixes) if ids <= safe | every else ()
-
-    return tuple(finding._replace(fixes=keep(finding.fixes)) for finding in findings)
-
-
-def _file_reader(name: str, at: str) -> _SourceReader:
-    def read(files: dict[str, bytes]) -> Document:
-        documents = parse_stream(decode_utf8(files[name], name), name)
-        if find_only_catalog(documents, at).embedded:
-            message = f"{name}: osbctl fix edits no text inside a string or a stream of documents"
-            raise UsageError(message, "fix it in a file of its own")
-        return find_only_catalog(documents, at, allow_nested=False)
-
-    return read
+    kept = []
+    for finding in findings:
+        ids = set(map(id, finding.fixes))
+        fixes = finding.fixes if ids <= safe | every else ()
+        kept.append(finding._replace(fixes=tuple(fix._replace(safe=ids <= safe) for fix in fixes)))
+    return tuple(kept)
 
 
-def _folder_reader(folder: str, at: str, variables_of: VariablesOf | None) -> _SourceReader:
-    def read(files: dict[str, bytes]) -> Document:
-        unsaved = {Path(name).resolve(): data for name, data in files.items()}
-        return read_whole_folder(folder, at, unsaved=unsaved, variables_of=variables_of)
+def _read_file(name: str, at: str, files: dict[str, bytes]) -> Document:
+    documents = parse_stream(decode_utf8(files[name], name), name)
+    if find_only_catalog(documents, at).embedded:
+        message = f"{name}: osbctl fix edits no text inside a string or a stream of documents"
+        raise UsageError(message, "fix it in a file of its own")
+    return find_only_catalog(documents, at, allow_nested=False)
 
-    return read
+
+def _read_folder(folder: str, at: str, variables_of: VariablesOf | None, files: dict[str, bytes]) -> Document:
+    unsaved = {Path(name).resolve(): data for name, data in files.items()}
+    return read_whole_folder(folder, at, unsaved=unsaved, variables_of=variables_of)
 
 
 def add_schema_draft_fixes(findings: Iterable[Finding], document: Document) -> tuple[Finding, ...]:
@@ -327,7 +321,7 @@ def _fix_in_passes(
         fixed += _locate_before(step.fixed_findings, step, made, before)
         made.append(step.edits_by_file())
         findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
-    unsafe_only = [] if unsafe else unique_findings(_find_possible_fixes(findings, document, after, read, True))
+    unsafe_only = [] if unsafe else [*group_by_finding(_find_possible_fixes(findings, document, after, read, True))]
     waiting = set(unsafe_only)
     last = Pass(document, after)
     stuck = tuple(_explain_unfixable(_select_fixes((f for f in findings if f not in waiting), unsafe), last))
@@ -384,11 +378,8 @@ def _find_possible_fixes(
 def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[Finding, str]]:
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     step.make_edits(wanted)
-    fixes: dict[Finding, list[Fix]] = {}
-    for finding, fix in wanted:
-        fixes.setdefault(finding, []).append(fix)
-    for finding in unique_findings(wanted):
-        yield narrow_to_fixes(finding, fixes[finding]), step.obstacles.get(finding, SHARED)
+    for finding, fixes in group_by_finding(wanted).items():
+        yield narrow_to_fixes(finding, fixes), step.obstacles.get(finding, SHARED)
 
 
 def _find_working_pass(

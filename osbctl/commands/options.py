@@ -7,7 +7,7 @@ them, so that a command can be called without Typer.
 import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack
 
 from osbctl.commands.output import draw_status_line, print_note
 from osbctl.errors import UsageError
@@ -22,6 +22,14 @@ Completion = Literal["rules", "services", "plans", "objects", "new", "brokers", 
 """What a shell offers as values of an option: `complete_rules` of `osbctl.commands.completion`, and the like."""
 
 
+class _TyperSettings(TypedDict, total=False):
+    metavar: str
+    min: int
+    max: int
+    envvar: str | list[str]
+    callback: Callable[..., Any]
+
+
 class Argument:
     """An argument of a command, and what its help says."""
 
@@ -30,31 +38,16 @@ class Argument:
 
 
 class Option:
-    """An option of a command: its help, its names (by default that of the parameter), and the rest as in Typer.
+    """An option of a command: its help, its names (by default that of the parameter), and settings of Typer.
 
     One of type `tuple` may be repeated, and one of type `bool` takes no value.
     """
 
     def __init__(
-        self,
-        help: str,
-        *names: str,
-        metavar: str | None = None,
-        min: int | None = None,
-        max: int | None = None,
-        envvar: str | list[str] | None = None,
-        callback: Callable[..., Any] | None = None,
-        complete: Completion | None = None,
+        self, help: str, *names: str, complete: Completion | None = None, **settings: Unpack[_TyperSettings]
     ) -> None:
         self.names, self.complete = names, complete
-        self.settings = {
-            "help": help,
-            "metavar": metavar,
-            "min": min,
-            "max": max,
-            "envvar": envvar,
-            "callback": callback,
-        }
+        self.settings: dict[str, Any] = {"help": help, **settings}
 
 
 _SOURCE = "A JSON or YAML file, a source folder, a brokerpak, - for standard input, or REV:path in git."
@@ -78,8 +71,6 @@ ColorChoice = Annotated[
 ]
 TextOrJson = Annotated[Literal["text", "json"], Option("Output format.", "--format", "-f")]
 Output = Annotated[str | None, Option("Write the report to FILE.", "--output", "-o", metavar="FILE")]
-
-
 Config = Annotated[str | None, Option("Use this configuration, not the closest one.", metavar="FILE")]
 
 

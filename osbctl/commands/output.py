@@ -74,30 +74,25 @@ def print_error(error: OsbctlError, name: str = "") -> int:
 
     `name` is the source or broker that it is about: the message of a bug does not say that.
     """
-    color, width = use_color("auto", sys.stderr), wrap_width(sys.stderr)
+    color = use_color("auto", sys.stderr)
     if isinstance(error, DocumentError):
         from osbctl.reports.text_report import format_findings
 
-        print(format_findings(error.findings, color, width).rstrip("\n"), file=sys.stderr)  # noqa: T201
+        print(format_findings(error.findings, color, wrap_width(sys.stderr)).rstrip("\n"), file=sys.stderr)  # noqa: T201
     else:
         paint = AnsiStyle(color)
         where = f"{name}: " if name and isinstance(error, InternalError) else ""
-        _print_labelled(f"{paint('error', 'error')}:", f"{where}{error.message}", width)
+        print_stderr(f"{where}{error.message}", f"{paint('error', 'error')}: ")
         if error.advice:
-            _print_labelled(f"  {paint('hint:', 'info')}", error.advice, width)
+            print_stderr(error.advice, f"  {paint('hint:', 'info')} ")
     return error.exit_code
 
 
-def _print_labelled(label: str, text: str, width: int) -> None:
-    """Print lines on standard error, the first after a label; control characters are escaped."""
+def print_stderr(text: str, label: str = "") -> None:
+    """Print lines on standard error after a label, wrapped to the terminal; control characters are escaped."""
     first, *more = map(escape_line, text.split("\n"))
-    print("\n".join(wrap_line(line, width) for line in (f"{label} {first}", *more)), file=sys.stderr)  # noqa: T201
-
-
-def print_stderr(text: str) -> None:
-    """Print lines on standard error, wrapped to the terminal; control characters are escaped."""
     width = wrap_width(sys.stderr)
-    print("\n".join(wrap_line(escape_line(line), width) for line in text.split("\n")), file=sys.stderr)  # noqa: T201
+    print("\n".join(wrap_line(line, width) for line in (label + first, *more)), file=sys.stderr)  # noqa: T201
 
 
 def use_color(color: str, stream: TextIO) -> bool:

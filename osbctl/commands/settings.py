@@ -69,12 +69,7 @@ def first_config(sources: Iterable[str], config_file: str | None, stdin_filename
 
 def resolve_config(source: str, stdin_filename: str | None = None, config: Config | None = None) -> Config:
     """Configuration of a source: `config`, or the closest above its file or the working folder. Raises ConfigError."""
-    if source == "-":
-        file = stdin_filename or ""
-    elif registered_name(source):
-        file = ""
-    else:  # it may be REV:path
-        file = source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
+    file = (stdin_filename or "") if source == "-" else _source_path(source)
     if config is None:
         folder = file if os.path.isdir(file) else os.path.dirname(file)  # noqa: PTH112, PTH120
         closest = folder if os.path.isdir(folder) else os.curdir  # noqa: PTH112
@@ -82,6 +77,13 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
         if not config.origin and closest != os.curdir:
             config = find_config(os.curdir)
     return config.for_file(file) if file else config
+
+
+def _source_path(source: str) -> str:
+    """The path in a source that may be `REV:path`. Empty for a registered broker."""
+    if registered_name(source):
+        return ""
+    return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
 
 
 def variables_lookup(env_file: str | None = None, config_file: str | None = None) -> "Callable[[str], Variables]":
@@ -129,20 +131,7 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
     schema cannot be read.
     """
     schemas, own_rules = read_user_schemas(settings.schemas, config)
-    selected = _resolve_rules(settings.select, own_rules)
-    select = selected or _resolve_rules(config.select, own_rules, config, "select")
-    ignored = _resolve_rules(config.ignore, own_rules, config, "ignore") - selected
-    ignore = _resolve_rules(settings.ignore, own_rules) | ignored
-    if select and select <= ignore:
-        rules = ", ".join(sorted(select))
-        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
-    has_schemas = bool(settings.schemas or config.schema)
-    for pattern in settings.select:
-        error: OsbctlError = UsageError(f"--select {pattern} selects nothing")
-        _check_reported(resolve_rule_ids(pattern, own_rules), settings, has_schemas, error)
-    if select and not selected:
-        error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
-        _check_reported(select, settings, has_schemas, error)
+    select, ignore = _select_rules(settings, config, own_rules)
     version, platforms = requested_version(settings.api_version, config), chosen_platforms(settings.platforms, config)
     oldest_spoken = min((ApiVersion(platform.api_version) for platform in platforms), default=None)
     return ValidationOptions(
@@ -164,6 +153,27 @@ def validation_options(settings: ValidationSettings, config: Config) -> Validati
             for rule in _resolve_rules([word], own_rules, config, "severity")
         ),
     )
+
+
+def _select_rules(
+    settings: ValidationSettings, config: Config, own_rules: Mapping[str, Rule]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The rules that are selected, none for all, and those that are ignored; raises as `validation_options`."""
+    selected = _resolve_rules(settings.select, own_rules)
+    select = selected or _resolve_rules(config.select, own_rules, config, "select")
+    ignored = _resolve_rules(config.ignore, own_rules, config, "ignore") - selected
+    ignore = _resolve_rules(settings.ignore, own_rules) | ignored
+    if select and select <= ignore:
+        rules = ", ".join(sorted(select))
+        raise UsageError(f"every selected rule is also ignored: {rules}", "leave one of the two out")
+    has_schemas = bool(settings.schemas or config.schema)
+    for pattern in settings.select:
+        error: OsbctlError = UsageError(f"--select {pattern} selects nothing")
+        _check_reported(resolve_rule_ids(pattern, own_rules), settings, has_schemas, error)
+    if select and not selected:
+        error = ConfigError(f"{config.origin}: select: {', '.join(config.select)} selects nothing")
+        _check_reported(select, settings, has_schemas, error)
+    return select, ignore
 
 
 def _check_reported(rules: frozenset[str], settings: ValidationSettings, has_schemas: bool, error: OsbctlError) -> None:

@@ -30,16 +30,9 @@ from osbctl.commands.settings import (
     variables_lookup,
 )
 from osbctl.config import Config, load_config
-from osbctl.errors import (
-    ConfigError,
-    OsbctlError,
-    SourceError,
-    UsageError,
-    run_contained,
-    run_without_faulty,
-)
+from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, run_contained, run_without_faulty
 from osbctl.files import read_bounded, write_file
-from osbctl.findings import DocumentError, Finding, ValidationResult, error_findings
+from osbctl.findings import DocumentError, ValidationResult, error_findings
 from osbctl.reports import Format, Report, relative_path, render
 from osbctl.sources.document import Document
 from osbctl.sources.read import VariablesOf, read_source
@@ -81,11 +74,11 @@ def validate(settings: ValidationSettings) -> int:
     config = load_config(where.config) if where.config else None
     variables = variables_lookup(where.env, where.config)
     done = validate_sources(settings, config, variables, fixes=_report_format(settings) is Format.TEXT)
-    failed = write_report(done.results, settings)
+    code = write_report(done.results, settings)
     if not quiet:
         print_note(*done.notes)
         print_failure_count(done.failed, len(done.results), "sources could not be checked")
-    return max(done.exit_code, failed)
+    return SourceError.exit_code if done.failed else code
 
 
 def _check_options(settings: ValidationSettings) -> None:
@@ -132,12 +125,11 @@ def write_report(results: Sequence[ValidationResult], settings: ValidationSettin
 class Validation(NamedTuple):
     """Result of each source, with the severity from which it fails.
 
-    `failed` is the number of sources that could not be opened or checked, and `exit_code` is 3 if there are any, else
-    0. `notes` are sentences on catalogs that are not at the top of their source, and on the baseline.
+    `failed` is the number of sources that could not be opened or checked. `notes` are sentences on catalogs that are
+    not at the top of their source, and on the baseline.
     """
 
     results: tuple[ValidationResult, ...]
-    exit_code: int = 0
     notes: tuple[str, ...] = ()
     failed: int = 0
 
@@ -148,7 +140,7 @@ class _Validated(NamedTuple):
     result: ValidationResult
     options: ValidationOptions = ValidationOptions()
     document: Document | None = None
-    exit_code: int = 0
+    failed: bool = False
 
 
 def validate_sources(
@@ -176,12 +168,14 @@ def validate_sources(
     if settings.baseline and settings.write_baseline:
         count = write_baseline(settings.baseline, results)
         notes.append(f"wrote {settings.baseline} ({plural(count, 'finding')})")
-        results = tuple(map(_without_findings, results))
+        results = tuple(
+            one if one.data is None else one._replace(findings=(), left_out=one.left_out + len(one.findings))
+            for one in results
+        )
     # A finding that was not looked for may still be there.
     if run.baseline and not (settings.select or settings.ignore) and (gone := run.baseline.describe_outdated(results)):
         notes.append(gone)
-    failed = sum(one.exit_code > 0 for one in validated)
-    return Validation(results, max((one.exit_code for one in validated), default=0), tuple(notes), failed)
+    return Validation(results, tuple(notes), sum(one.failed for one in validated))
 
 
 class _Run:
@@ -196,18 +190,16 @@ class _Run:
 
     def validate_contained(self, source: str) -> _Validated:
         """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
+        name = report_name(source, self._settings.stdin_filename)
         resolved = run_contained(self._resolve, source)
         if isinstance(resolved, OsbctlError):
-            return _failed(self._name(source), resolved, ValidationOptions())
+            return _failed(name, resolved, ValidationOptions())
         config, options = resolved
         fail_on = effective_fail_on(self._settings, config)
         done = run_contained(self._validate, source, options)
         if isinstance(done, OsbctlError):
-            done = _failed(self._name(source), done, options)
+            done = _failed(name, done, options)
         return done._replace(result=done.result._replace(fail_on=fail_on))
-
-    def _name(self, source: str) -> str:
-        return report_name(source, self._settings.stdin_filename)
 
     def _resolve(self, source: str) -> tuple[Config, ValidationOptions]:
         """Configuration and options of a source, made once for all sources with the same configuration."""
@@ -240,13 +232,6 @@ class _Run:
         return _Validated(result, options, document if settings.together else None)
 
 
-def _without_findings(result: ValidationResult) -> ValidationResult:
-    """The result after its findings were written to the baseline."""
-    if result.data is None:
-        return result
-    return result._replace(findings=(), left_out=result.left_out + len(result.findings))
-
-
 def _add_cross_catalog_findings(validated: list[_Validated]) -> list[_Validated]:
     """The same results, with findings on ids and names that two of the catalogs share."""
     from osbctl.validation.cross_catalog import ValidatedCatalog, add_shared_identity_findings
@@ -267,10 +252,10 @@ def _failed(name: str, error: OsbctlError, options: ValidationOptions) -> _Valid
     """The result of a source that could not be opened, read or checked. Raises an error of usage or configuration."""
     if isinstance(error, UsageError | ConfigError):
         raise error
-    # The findings of a document tell all, and decide about the run.
-    code = 0 if isinstance(error, DocumentError) else error.exit_code
     findings = tuple(finding.of_platforms(options.judged) for finding in error_findings(error, name))
-    return _Validated(unreadable_result(name, findings, options.judged), options, exit_code=code)
+    result = unreadable_result(name, findings, options.judged)
+    # The findings of a document tell all, and decide about the run.
+    return _Validated(result, options, failed=not isinstance(error, DocumentError))
 
 
 def _is_editable(source: str, document: Document) -> bool:
@@ -289,7 +274,7 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
             "rule": finding.rule,
             "source": _relative_source(file, result.name),
             "message": finding.message,
-            "fingerprints": [fingerprint(identity) for identity in _identities(finding)],
+            "fingerprints": [fingerprint(one.identity) for one in finding.members or (finding,)],
         }
         for result in results
         if result.data is not None
@@ -298,10 +283,6 @@ def write_baseline(file: str, results: Sequence[ValidationResult]) -> int:
     text = json.dumps({"version": VERSION, "findings": entries}, indent=2, ensure_ascii=False)
     write_file(file, f"{text}\n".encode("utf-8", "replace"))
     return len(entries)
-
-
-def _identities(finding: Finding) -> list[str]:
-    return [one.identity for one in finding.members or (finding,)]
 
 
 class Baseline:

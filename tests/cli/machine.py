@@ -25,9 +25,7 @@ class Machine:
         self.folder = folder
         self.output = ""
         self.environment = environment(
-            HOME=str(folder),
-            OSBCTL_DATABASE=str(folder / "brokers.sqlite"),
-            OSBCTL_BROKER_DATA_PASSWORD=PASSWORD,
+            HOME=str(folder), OSBCTL_DATABASE=str(folder / "brokers.sqlite"), OSBCTL_BROKER_DATA_PASSWORD=PASSWORD
         )
 
     def run(self, *arguments: str, code: int = 0, stdin: str = "") -> str:

@@ -24,7 +24,7 @@ def test_validation_returns_what_a_report_needs_and_prints_nothing(
     gone = str(tmp_path / "gone.yaml")
     done = validate_sources(ValidationSettings((FAULTY, gone)), Config())
     assert [judgement.name for judgement in done.results] == [FAULTY, gone]
-    assert (done.exit_code, done.notes) == (3, ())
+    assert (done.failed, done.notes) == (1, ())
     assert {judgement.fail_on for judgement in done.results} == {FailOn.ERROR}
     assert capfd.readouterr() == ("", "")
 
