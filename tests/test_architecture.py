@@ -169,8 +169,7 @@ HIDES_SECRETS = {
     "pages/render": "texts of pages, which are counted",
     "reports/text_report": "lines of sources beside findings",
     "sources/json_reader": "faults of text that has no values yet",
-    "sources/yaml_reader": "faults of text that has no values yet",
-    "sources/places": "lines of such faults",
+    "sources/places": "such faults, and their lines",
     "client/catalog_client": "error bodies of brokers, which may be any text",
     "validation/rules/metadata": "the rule that finds secrets in metadata",
 }

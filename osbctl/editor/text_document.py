@@ -19,7 +19,7 @@ from osbctl.sources.document import ParsedText, decode_utf8, parse_text
 from osbctl.sources.places import LINE_END, Span
 from osbctl.sources.read_bytes import Limits
 from osbctl.sources.yaml_reader import MERGE, Builder
-from osbctl.sources.yaml_text import PlaceholderLoader
+from osbctl.sources.yaml_syntax import PlaceholderLoader
 from osbctl.text import escape_line
 
 SEVERITIES = {

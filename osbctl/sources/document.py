@@ -116,7 +116,7 @@ class ParsedText(Document):
             return json_reader.locate(self.text, self.name)
         from osbctl.sources import yaml_reader
 
-        return yaml_reader.locate(self.text, self.name)
+        return yaml_reader.parse(self.text, self.name, locates=True).span
 
     def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:
         """The spans of all values, as `Span.spans`."""
@@ -307,8 +307,9 @@ def _parse_json_or_yaml(
                 raise
     from osbctl.sources import yaml_reader
 
-    value, notes, faults = yaml_reader.parse(text, name, limits)
-    return value, "yaml", (*notes, _mismatch_finding(name, "JSON", "YAML")) if named == "json" else notes, faults
+    read = yaml_reader.parse(text, name, limits)
+    mismatch = [_mismatch_finding(name, "JSON", "YAML")] if named == "json" else []
+    return read.value, "yaml", (*read.notes, *mismatch), tuple(read.faults)
 
 
 def _guess_syntax(text: str) -> Syntax | None:

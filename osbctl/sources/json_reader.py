@@ -11,10 +11,10 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumente
 from typing import Any
 
 from osbctl.findings import DocumentError
-from osbctl.messages import is_secret_path, mask_secrets
+from osbctl.messages import mask_secrets
 from osbctl.paths import JsonPath, depth
 from osbctl.sources.places import DECIMAL_COMMA, FaultRecorder, Lines, Span, TextFault, is_decimal_comma
-from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, Limits
 
 
 class _SuspectInputError(Exception):  # not an error yet: the walk decides and says where
@@ -34,13 +34,13 @@ def parse(text: str, name: str, limits: Limits, *, is_secret: bool = False) -> t
     try:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
-        faults = _Walk(text, name, limits, is_secret=is_secret).find_faults()
+        faults = _Walk(text, name, limits.depth, is_secret=is_secret).find_faults()
         try:
             return _LENIENT_DECODER.decode(text), faults
         except (ValueError, RecursionError):
             raise DocumentError((Lines(name, text).error("syntax", "this is not JSON", 0),)) from None
     suspect = depth(value) > limits.depth or _ESCAPED_SURROGATE.search(text)
-    return value, _Walk(text, name, limits, is_secret=is_secret).find_faults() if suspect else ()
+    return value, _Walk(text, name, limits.depth, is_secret=is_secret).find_faults() if suspect else ()
 
 
 def _build_object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ _LENIENT_DECODER = json.JSONDecoder(
 
 def locate(text: str, name: str) -> Span:
     """The span of the value in `text`, which must be valid JSON, with the spans of all values in it."""
-    return _Walk(text, name, DEFAULT_LIMITS).walk_document()
+    return _Walk(text, name, DEFAULT_LIMITS.depth).walk_document()
 
 
 _CLOSING = {"{": "}", "[": "]"}
@@ -95,15 +95,10 @@ class _Walk(FaultRecorder):
     recursion is safe; faults that leave the structure whole are gathered.
     """
 
-    def __init__(self, text: str, name: str, limits: Limits, *, is_secret: bool = False) -> None:
-        super().__init__(text, name)
-        self._is_secret, self._depth = is_secret, limits.depth
-        self._path: JsonPath = ()  # of the last value that was begun
-
     def find_faults(self) -> tuple[TextFault, ...]:
         """The faults that leave the structure whole. Raises DocumentError, with all: another ends the walk."""
         self.walk_document()
-        return tuple(self._faults)
+        return tuple(self.faults)
 
     def walk_document(self) -> Span:
         """The span of the document's value. Raises DocumentError: a fault of syntax, or the depth, ends the walk."""
@@ -124,7 +119,7 @@ class _Walk(FaultRecorder):
         first = self._text[start : start + 1]
         closing = _CLOSING.get(first)
         if closing and len(path) >= self._depth:
-            self._fail("nesting-too-deep", f"nested deeper than {self._depth} levels", start, TOO_DEEP_HINT)
+            self._fail_too_deep(start)
         if not closing:
             span = Span(start, self._walk_scalar(start), key)
             if first == '"':
@@ -239,9 +234,6 @@ class _Walk(FaultRecorder):
             message = "half of a surrogate pair stands alone: this is not Unicode text"
             self._report("lone-surrogate", message, offset, "write the whole character")
         return value, end
-
-    def _is_in_secret(self) -> bool:
-        return self._is_secret or is_secret_path(self._path)
 
 
 def _quote_text_at(text: str, offset: int) -> str:

@@ -9,13 +9,11 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, may_be_secret_name
+from osbctl.messages import SECRET, Message, Sentence, is_secret_path, may_be_secret_name
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
 """The most faults that are reported of one text; the last one says that more are omitted."""
-
-TOO_MANY = "the faults from here on are omitted; repair those above first"
 
 DECIMAL_COMMA = ("a decimal number has a point, not a comma", "write 9.5 for 9,5")
 """The message and the hint where a comma inside of a number separates two entries."""
@@ -139,8 +137,17 @@ class Span:
 
     def ranges(self) -> list[tuple[int, int]]:
         """The ranges of the text that the value is read from, also through aliases; in order, and disjoint."""
+        found = [(self.start, self.end)]
+        pending, seen = [self], {self}
+        while pending:
+            each = pending.pop()
+            elsewhere = [*each.foreign.values(), *filter(None, [each.target])]
+            found += [(one.entry_start, one.end) for one in elsewhere]
+            new = [one for one in (*each.below.values(), *elsewhere) if one not in seen]
+            seen.update(new)
+            pending += new
         ranges: list[tuple[int, int]] = []
-        for start, end in sorted(_collect_ranges(self), key=lambda each: (each[0], -each[1])):
+        for start, end in sorted(found, key=lambda each: (each[0], -each[1])):
             if not ranges or start >= ranges[-1][1]:  # not in the one before
                 ranges.append((start, end))
         return ranges
@@ -148,21 +155,6 @@ class Span:
 
 _NOTHING_BELOW: dict[Any, Span] = {}
 """What is in every scalar; never changed."""
-
-NO_SPAN = Span(0, 0)
-
-
-def _collect_ranges(span: Span) -> Iterator[tuple[int, int]]:
-    """The ranges of a value, of the values that its aliases stand for, and of the entries that are merged into it."""
-    yield span.start, span.end
-    pending, seen = [span], {span}
-    while pending:
-        each = pending.pop()
-        elsewhere = [*each.foreign.values(), *filter(None, [each.target])]
-        yield from ((one.entry_start, one.end) for one in elsewhere)
-        new = [one for one in (*each.below.values(), *elsewhere) if one not in seen]
-        seen.update(new)
-        pending += new
 
 
 def _collect_spans(span: Span, path: JsonPath, count: Callable[[Span], int] | None) -> Iterator[tuple[JsonPath, Span]]:
@@ -220,7 +212,7 @@ def fault_findings(faults: Iterable[TextFault], lines: Lines) -> tuple[Finding, 
     found: list[Finding] = []
     for rule, sentence, offset, hint, first, is_secret in sorted(faults, key=attrgetter("offset"))[:MAX_PROBLEMS]:
         if len(found) == MAX_PROBLEMS - 1:
-            sentence, hint, first = TOO_MANY, "", None
+            sentence, hint, first = "the faults from here on are omitted; repair those above first", "", None
         if first is not None:
             sentence = Message("{}; first at {}", sentence, lines.place(first))
         found.append(lines.error(rule, sentence, offset, hint, is_secret=is_secret))
@@ -255,15 +247,22 @@ def check_faults(faults: Iterable[TextFault], lines: Lines, way: Sequence[Span])
 
 
 class FaultRecorder:
-    """What reads a text, and notes faults in it."""
+    """What reads a text, and notes faults in it. `depth` is the limit of its levels; `is_secret`: any part may be."""
 
-    def __init__(self, text: str, name: str) -> None:
+    _path: Sequence[Any] = ()
+    """Path of the value that is read now; steps that are neither keys nor indexes are none of the data's."""
+
+    def __init__(self, text: str, name: str, depth: int, *, is_secret: bool = False) -> None:
         self._text, self._lines = text, Lines(name, text)
-        self._faults: list[TextFault] = []
+        self._depth, self._is_secret = depth, is_secret
+        self.faults: list[TextFault] = []
+
+    def _json_path(self) -> JsonPath:
+        return tuple(step for step in self._path if isinstance(step, str | int))
 
     def _is_in_secret(self) -> bool:
         """Return whether what is read now may be secret."""
-        raise NotImplementedError
+        return self._is_secret or is_secret_path(self._json_path())
 
     def _report(
         self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
@@ -271,9 +270,13 @@ class FaultRecorder:
         """Note a fault; `quoted` is text of the document, which stands at the `{}` of the message, unless secret."""
         offset, is_secret = min(offset, len(self._text)), self._is_in_secret()
         sentence = Message(message, SECRET if is_secret else quoted) if quoted else message
-        self._faults.append(TextFault(rule, sentence, offset, hint, first, is_secret))
+        self.faults.append(TextFault(rule, sentence, offset, hint, first, is_secret))
 
     def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
         """Raise a DocumentError about a fault that ends the reading, with those that were noted before."""
         self._report(rule, message, offset, hint, quoted)
-        raise fault_error(self._faults, self._lines)
+        raise fault_error(self.faults, self._lines)
+
+    def _fail_too_deep(self, offset: int) -> NoReturn:
+        message = f"nested deeper than {self._depth} levels"
+        self._fail("nesting-too-deep", message, offset, "real catalogs have under 15 levels")

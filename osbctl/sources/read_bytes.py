@@ -22,8 +22,6 @@ MAX_DEPTH = 100
 """The deepest nesting. Real catalogs, with schemas in schemas, have 14 levels. Platforms read deeper ones, each up to
 where its own stack ends; up to here, Python's 1,000 frames are enough for every recursive function over a value."""
 
-TOO_DEEP_HINT = "real catalogs have under 15 levels"
-
 MAX_NODES = 20_000_000
 """The most values, YAML aliases expanded: more than 50 MB of plain text can hold is an alias bomb."""
 

@@ -1,42 +1,34 @@
 """Read YAML 1.2 text as JSON values: a builder over libyaml's events.
 
+Plain scalars have the types of the core schema (10.3.2); where readers of YAML 1.1 differ, there is a warning.
+
 PyYAML's `compose` and `load` are not used: they read YAML 1.1, take the last of two equal keys, refuse an anchor that
 is defined twice, overflow the C stack on deep text, and are six times as slow.
 """
 
+import math
+import re
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any, NoReturn
+from typing import Any
 
 import yaml
 from yaml import AliasEvent, MappingEndEvent, MappingStartEvent, ScalarEvent, SequenceEndEvent
 from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
-from osbctl.messages import SECRET, is_secret_path
-from osbctl.paths import JsonPath, entries
+from osbctl.messages import SECRET
+from osbctl.paths import entries
 from osbctl.sources.places import (
     DECIMAL_COMMA,
     MAX_PROBLEMS,
-    NO_SPAN,
     FaultRecorder,
     Span,
-    TextFault,
     fault_error,
     fault_findings,
     is_decimal_comma,
 )
-from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, TOO_DEEP_HINT, Limits
-from osbctl.sources.yaml_text import (
-    BOOLEANS_OF_1_1,
-    CONSTANTS,
-    NUMERIC,
-    OutOfRangeError,
-    PlaceholderLoader,
-    mask_placeholders,
-    meaning_in_1_1,
-    parse_number,
-)
+from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, Limits
 from osbctl.text import LIST_HINT
 
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
@@ -44,25 +36,52 @@ MERGE = object()
 """Stands for the key `<<` while a mapping is built."""
 
 
-def parse(text: str, name: str, limits: Limits) -> tuple[Any, tuple[Finding, ...], tuple[TextFault, ...]]:
-    """The value, warnings about scalars that differ in YAML 1.1, and what JSON does not have. Raises DocumentError."""
+CONSTANTS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+NUMERIC = frozenset("0123456789+-.")
+"""First characters of plain scalars that may be numbers."""
+
+BOOLEANS_OF_1_1 = frozenset(
+    form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.capitalize(), word.upper())
+)
+
+_NUMBER = re.compile(
+    r"(?P<integer>[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+
+_OTHERWISE_IN_1_1 = re.compile(
+    r"(?=[-+]?(?:0|[0-9.]*[_:eE]|[0-9]{4}-))"  # excludes most scalars at once
+    r"(?:(?P<octal>[-+]?0[0-7]+)"
+    r"|(?P<text>[-+]?0[0-9]+|0o[0-7]+|[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][0-9]+|[-+]?[0-9]+[eE][-+][0-9]+)"
+    r"|(?P<hexadecimal>[-+]?0x(?=[0-9a-fA-F]*_|[-+])[0-9a-fA-F_]+|[-+]0x[0-9a-fA-F_]+)"
+    r"|(?P<binary>[-+]?0b[01_]+)"
+    r"|(?P<decimal>[-+]?(?=[0-9_]*_)[0-9][0-9_]*(?:\.[0-9_]*)?)"
+    r"|(?P<sexagesimal>[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?)"
+    r"|(?P<date>[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?))"
+)
+_MEANINGS = {"text": "text", "date": "a date", "sexagesimal": "a number of base 60"}
+_BASES = {"octal": 8, "hexadecimal": 16, "binary": 2, "decimal": 10}
+
+
+def parse(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, locates: bool = False) -> "Builder":
+    """Build the value of a text, with its span if it `locates`. Raises DocumentError: it is not one document."""
+    builder = Builder(text, name, limits, locates=locates)
     try:
-        return Builder(text, name, limits).build()
+        builder.build()
     except DocumentError:
+        from osbctl.sources.yaml_syntax import PlaceholderLoader, mask_placeholders
+
         if mask_placeholders(text) == text:
             raise
-        return Builder(text, name, limits, PlaceholderLoader).build()
-
-
-def locate(text: str, name: str) -> Span:
-    """The span of the value in `text`, which has been read before, with the spans of all values in it.
-
-    A value that comes from an alias or a merge key is located at its anchor.
-    """
-    try:
-        return Builder(text, name, DEFAULT_LIMITS).build_span()
-    except DocumentError:
-        return Builder(text, name, DEFAULT_LIMITS, PlaceholderLoader).build_span()
+        builder = Builder(text, name, limits, PlaceholderLoader, locates=locates)
+        builder.build()
+    return builder
 
 
 class Builder(FaultRecorder):
@@ -71,33 +90,32 @@ class Builder(FaultRecorder):
     Offsets are libyaml's indexes. Its lines are not used: NEL, LS and PS also end one there, as in YAML 1.1.
     """
 
-    def __init__(self, text: str, name: str, limits: Limits, loader: Any = None) -> None:
-        super().__init__(text, name)
-        self._loader = loader or yaml.CSafeLoader
-        self._notes: list[Finding] = []
+    def __init__(
+        self, text: str, name: str, limits: Limits, loader: Any = yaml.CSafeLoader, *, locates: bool = False
+    ) -> None:
+        super().__init__(text, name, limits.depth)
+        self.value: Any = None
+        self.notes: list[Finding] = []
+        self.span = Span(0, 0)  # of the value that was built last
+        self._loader, self._locates, self._max_nodes = loader, locates, limits.nodes
         self._omitted_notes = 0
-        self._limits = limits
         self._path: list[Any] = []  # of the value under construction; `MERGE` below `<<`
         # Values with their sizes (aliases expanded); 0 while what is anchored is not complete.
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._last_alias: Any = None
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
-        self._locates = False
-        self._span: Span = NO_SPAN  # of the value that was built last
         self._key_range = (0, 0)  # of the value that is built next
         self._anchor_spans: dict[str, Span] = {}
 
-    def build_span(self) -> Span:
-        """The span of the value, with those of the values in it. Raises DocumentError, as `build`."""
-        self._locates = True
-        self.build()
-        return self._span
+    def build(self) -> None:
+        """Build the `value` of the only document. Raises DocumentError: the text is not YAML, or not one document.
 
-    def build(self) -> tuple[Any, tuple[Finding, ...], tuple[TextFault, ...]]:
-        """Build the value of the only document, the notes, and faults that leave it readable. Raises DocumentError."""
+        `notes` are warnings about scalars that differ in YAML 1.1, `faults` what JSON does not have. `span` is that of
+        the value, with those of the values in it. What an alias or a merge key stands for is located at its anchor.
+        """
         try:
-            value = self._build_only_document()
+            self.value = value = self._build_only_document()
         except yaml.YAMLError as error:
             # libyaml 0.2.6 refuses 1,000 levels itself, before it returns an event of a line that it has to read ahead.
             if isinstance(error, ScannerError) and error.problem == "exceeded maximum nesting depth":
@@ -105,19 +123,18 @@ class Builder(FaultRecorder):
                 self._fail_too_deep(error.problem_mark.index)
             from osbctl.sources.yaml_syntax import syntax_finding  # its patterns take long to compile
 
-            faults = fault_findings(self._faults, self._lines)
+            faults = fault_findings(self.faults, self._lines)
             raise DocumentError((*faults, syntax_finding(error, self._text, self._lines))) from error
-        if self._last_alias and _nesting_depth(value) > self._limits.depth:
+        if self._last_alias and _nesting_depth(value) > self._depth:
             self._fail_too_deep(self._last_alias.start_mark.index)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
             from osbctl.sources.yaml_syntax import find_no_break_space
 
             if found := find_no_break_space(self._text, self._lines):
-                raise DocumentError((*fault_findings(self._faults, self._lines), found))
+                raise DocumentError((*fault_findings(self.faults, self._lines), found))
         if self._omitted_notes:
             message = f"{self._omitted_notes + 1:,} more scalars, from here on, mean something else in YAML 1.1"
-            self._notes[-1] = self._notes[-1]._replace(sentence=message, fixes=())
-        return value, tuple(self._notes), tuple(self._faults)
+            self.notes[-1] = self.notes[-1]._replace(sentence=message, fixes=())
 
     def _build_only_document(self) -> Any:
         loader = self._loader(self._text)
@@ -135,7 +152,7 @@ class Builder(FaultRecorder):
             if not self._locates:  # else it has been checked
                 self._check_end(get)
             if is_empty:
-                raise fault_error(self._faults, self._lines)
+                raise fault_error(self.faults, self._lines)
             for mark in getattr(loader, "placeholders", ()):
                 self._report("syntax", "no value can begin with '@'", mark.index, "put the text in quotes")
         finally:
@@ -160,7 +177,7 @@ class Builder(FaultRecorder):
         else:
             return self._build_collection(event)
         if self._locates:
-            self._span = self._begin_span(event)
+            self.span = self._begin_span(event)
         return value
 
     def _begin_span(self, event: Any) -> Span:
@@ -183,7 +200,7 @@ class Builder(FaultRecorder):
     def _build_collection(self, event: Any) -> Any:
         if event.tag is not None:
             self._report_unknown_tag(event)
-        if len(self._path) >= self._limits.depth:
+        if len(self._path) >= self._depth:
             self._fail_too_deep(event.start_mark.index)
         value: Any = {} if type(event) is MappingStartEvent else []
         anchor, before, opened = event.anchor, self._nodes, (value, 0)
@@ -198,14 +215,14 @@ class Builder(FaultRecorder):
             while type(event := self._get()) is not SequenceEndEvent:
                 value.append(self._build_value(event))
                 if span is not None:
-                    span.below[self._path[-1]] = self._span
+                    span.below[self._path[-1]] = self.span
                 self._path[-1] += 1
         self._path.pop()
         if span is not None:
             span.end = event.end_mark.index
             # It is underlined by its key alone; one without brackets has no end of its own.
             span.shown_end = span.key[1] or (span.end if span.flow else span.start)
-            self._span = span
+            self.span = span
         # An equal anchor inside of it is the later one, and stays (YAML 1.2, 7.1).
         if anchor is not None and self._anchors[anchor] is opened:
             self._anchors[anchor] = (value, self._nodes - before)
@@ -214,7 +231,7 @@ class Builder(FaultRecorder):
     def _fill_mapping(self, container: dict[str, Any], span: Span | None) -> Any:
         """Read the entries of a mapping, with their spans if it has one; return the event that ends it."""
         offsets: dict[str, int] = {}
-        begin = len(self._faults)
+        begin = len(self.faults)
         merged: list[list[tuple[dict[str, Any], Span]]] = []
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, offsets)
@@ -226,17 +243,17 @@ class Builder(FaultRecorder):
             if key is not MERGE:
                 container[key] = value
                 if span is not None:
-                    spans.setdefault(key, self._span)
+                    spans.setdefault(key, self.span)
                 continue
             bases = value if isinstance(value, list) else [value]
             if all(isinstance(base, dict) for base in bases):
-                below = self._span.meant.below.values() if isinstance(value, list) else ()
-                merged.append([*zip(bases, below or repeat(self._span), strict=False)])
+                below = self.span.meant.below.values() if isinstance(value, list) else ()
+                merged.append([*zip(bases, below or repeat(self.span), strict=False)])
             else:
                 self._report("syntax", "<< takes a mapping, or a list of mappings", event.start_mark.index)
         for base, base_span in (pair for group in reversed(merged) for pair in group):
             _merge(container, span, base, base_span)
-        if len(self._faults) > begin:
+        if len(self.faults) > begin:
             self._report_list_once(begin, offsets)
         return event
 
@@ -251,11 +268,11 @@ class Builder(FaultRecorder):
     def _report_list_once(self, begin: int, key_offsets: dict[str, int]) -> None:
         """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""
         offsets = set(key_offsets.values())
-        faults = self._faults[begin:]
+        faults = self.faults[begin:]
         own = [fault for fault in faults if fault.rule == "key-not-string" and fault.offset in offsets]
         if own and [*key_offsets] == [str(number) for number in range(len(own))]:
             kept = [fault for fault in faults if fault.rule != "key-not-string" or fault.offset not in offsets]
-            self._faults[begin:] = [own[0]._replace(hint=LIST_HINT), *kept]
+            self.faults[begin:] = [own[0]._replace(hint=LIST_HINT), *kept]
 
     def _build_key(self, event: Any, key_offsets: dict[str, int]) -> Any:
         """The key that begins with `event`: `<<`, or a new string; `key_offsets` are those of the keys before it."""
@@ -314,7 +331,7 @@ class Builder(FaultRecorder):
             elif text[0] in NUMERIC:
                 value = self._convert_numeric_scalar(event)
             elif text in BOOLEANS_OF_1_1:
-                self._add_1_1_note(event, meaning_in_1_1(text), text)
+                self._add_1_1_note(event, _meaning_in_1_1(text), text)
         if event.anchor is not None:
             self._anchors[event.anchor] = (value, 1)
         return value
@@ -330,8 +347,8 @@ class Builder(FaultRecorder):
             self._report("recursive-alias", "{} refers to itself", event.start_mark.index, quoted=alias)
             return {}
         self._nodes += size
-        if self._nodes > self._limits.nodes:
-            message = f"more than {self._limits.nodes:,} values once aliases are expanded"
+        if self._nodes > self._max_nodes:
+            message = f"more than {self._max_nodes:,} values once aliases are expanded"
             self._fail("too-many-nodes", message, event.start_mark.index, "use fewer aliases")
         self._last_alias = event
         return value
@@ -341,14 +358,13 @@ class Builder(FaultRecorder):
         text = event.value
         if text[0] != "0" and len(text) < 19 and text.isascii() and text.isdecimal():
             return int(text)  # most numbers, in every YAML version
-        try:
-            value = parse_number(text, MAX_DIGITS)
-        except OutOfRangeError as error:
+        value, fault = _parse_number(text)
+        if fault:
             hint = "write it in quotes, as a string"
-            self._report("number-out-of-range", str(error), event.start_mark.index, hint, text[:60])
+            self._report("number-out-of-range", fault, event.start_mark.index, hint, text[:60])
             return 0
         if type(value) is not str or text[0] != ".":
-            meaning = meaning_in_1_1(text)
+            meaning = _meaning_in_1_1(text)
             if meaning:
                 self._add_1_1_note(event, meaning, value)
         return value
@@ -358,13 +374,9 @@ class Builder(FaultRecorder):
         message = "the tag {} does not fit here: a catalog is JSON, which has no tags"
         self._report("unknown-tag", message, event.start_mark.index, "remove the tag", tag)
 
-    def _fail_too_deep(self, offset: int) -> NoReturn:
-        message = f"nested deeper than {self._limits.depth} levels"
-        self._fail("nesting-too-deep", message, offset, TOO_DEEP_HINT)
-
     def _add_1_1_note(self, event: Any, meaning: str, value: Any) -> None:
         """Warn that YAML 1.1 reads a scalar as `meaning`, not as `value`."""
-        if len(self._notes) >= MAX_PROBLEMS:
+        if len(self.notes) >= MAX_PROBLEMS:
             self._omitted_notes += 1
             return
         here = "text" if isinstance(value, str) else str(value)
@@ -374,15 +386,9 @@ class Builder(FaultRecorder):
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
         place = self._lines.at(event.start_mark.index, event.end_mark.index)
-        path = self._json_path()
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
-        self._notes.append(Finding("yaml-1.1", Severity.WARNING, message, path, place, hint=hint, fixes=fixes))
-
-    def _is_in_secret(self) -> bool:
-        return is_secret_path(self._json_path())
-
-    def _json_path(self) -> JsonPath:
-        return tuple(step for step in self._path if step is not MERGE)
+        note = Finding("yaml-1.1", Severity.WARNING, message, self._json_path(), place, hint=hint, fixes=fixes)
+        self.notes.append(note)
 
 
 def _merge(container: dict[str, Any], span: Span | None, base: dict[str, Any], base_span: Span) -> None:
@@ -411,3 +417,31 @@ def _describe_scalar(value: Any, event: Any) -> str:
     if kind is None:
         return "null" if value is None else "a collection"
     return f"{kind} {event.value[:60]}" if type(event) is ScalarEvent else f"{kind} {str(value)[:60]}"
+
+
+def _parse_number(text: str) -> tuple[int | float | str, str]:
+    """The number of a plain scalar, or the text itself; and why JSON cannot hold it, with `{}` for the number."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return text, ""
+    if match["integer"]:
+        if len(text) > MAX_DIGITS:
+            return text, f"an integer of {len(text)} digits; at most {MAX_DIGITS} are read"
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10)), ""
+    if match["float"] is None:
+        return text, "{} is not a number that JSON can hold"
+    value = float(text)
+    return value, "" if math.isfinite(value) else "{} is larger than any number that readers keep"
+
+
+def _meaning_in_1_1(text: str) -> str:
+    """YAML 1.1 meaning of a plain scalar, in words; empty if it does not differ."""
+    if text in BOOLEANS_OF_1_1:
+        return "true" if text.lower() in ("y", "yes", "on") else "false"
+    match = _OTHERWISE_IN_1_1.fullmatch(text)
+    if match is None or match.lastgroup in _MEANINGS:
+        return _MEANINGS[match.lastgroup or ""] if match else ""
+    try:
+        return str(int(text.replace("_", ""), _BASES[match.lastgroup or ""]))
+    except ValueError:  # a fraction, no digit at all, or thousands of them
+        return "a number"

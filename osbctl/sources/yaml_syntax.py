@@ -1,8 +1,10 @@
-"""Explain libyaml's syntax errors, with hints."""
+"""What libyaml cannot read: placeholders, which it takes masked, and syntax errors, with hints."""
 
 import re
 from contextlib import suppress
 from typing import Any
+
+import yaml
 
 from osbctl.findings import Finding
 from osbctl.messages import Message, Sentence
@@ -26,6 +28,33 @@ _HINTS = {
     "found unknown escape character": "write \\\\ for a backslash, or put the text in single quotes",
     "did not find expected alphabetic or numeric character": "a text that begins with & or * stands in quotes",
 }
+
+_PLACEHOLDER = re.compile(r"(?<![^\s:,\[{?-])@(?=[\w.-]+@)")
+"""The beginning of `@project.version@`, which Maven replaces, and which YAML cannot scan."""
+_MASK = "\uf8fe"
+"""A character for private use that replaces the first `@`."""
+
+
+def mask_placeholders(text: str) -> str:
+    """The text with the same offsets that YAML can scan, or the same text if it has no placeholders of Maven."""
+    return text if _MASK in text else _PLACEHOLDER.sub(_MASK, text)
+
+
+class PlaceholderLoader(yaml.CSafeLoader):
+    """A loader of a text with placeholders; `placeholders` are the marks of plain scalars that begin with one."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(mask_placeholders(text))
+        self.placeholders: list[Any] = []
+
+    def get_event(self) -> Any:
+        """Return the next event, with the value as it is in the text."""
+        event: Any = super().get_event()
+        if isinstance(event, yaml.ScalarEvent) and _MASK in event.value:
+            if event.value[0] == _MASK and event.style not in ("'", '"', "|", ">"):
+                self.placeholders.append(event.start_mark)
+            event.value = event.value.replace(_MASK, "@")
+        return event
 
 
 def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
@@ -84,8 +113,6 @@ def _find_quote_mistake(error: Any, text: str, lines: Lines) -> Finding | None:
 
 def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
     """Range of the quoted text that ends at `stop`."""
-    import yaml
-
     last = None
     with suppress(yaml.YAMLError):
         for token in yaml.scan(text, Loader=yaml.CSafeLoader):

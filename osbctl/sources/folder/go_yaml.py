@@ -7,11 +7,9 @@ a field takes any value. Keys may be numbers, booleans or null; a second documen
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
 
-import yaml
 from yaml import AliasEvent, ScalarEvent
 
 from osbctl.findings import DocumentError
@@ -148,7 +146,7 @@ class _GoBuilder(Builder):
             scalar = self._build_scalar(event)
         if type(event) not in (AliasEvent, ScalarEvent) or not isinstance(scalar, Scalar):
             self._report_key(event, {})
-            raise fault_error(self._faults, self._lines)
+            raise fault_error(self.faults, self._lines)
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
         self._check_duplicate(key, event, key_offsets)
@@ -159,8 +157,6 @@ class _GoBuilder(Builder):
 
     def _check_end(self, get: Callable[[], Any]) -> None:
         """Ignore what follows the first document."""
-        with suppress(yaml.YAMLError):
-            get()
 
 
 def parse_go_yaml(
@@ -172,14 +168,15 @@ def parse_go_yaml(
     that indexes in lists do. Raises DocumentError: it cannot be parsed, or is no mapping.
     """
     text = decode_utf8(data, name)
-    raw, _, faults = _GoBuilder(text, name, limits).build()
-    if faults:
-        raise fault_error(faults, Lines(name, text))
+    builder = _GoBuilder(text, name, limits)
+    builder.build()
+    if builder.faults:
+        raise fault_error(builder.faults, Lines(name, text))
     document = ParsedText(name, {}, "yaml", text=text)
     decoder = _Decoder()
-    decoded = decoder.decode(raw, kind, ())
+    decoded = decoder.decode(builder.value, kind, ())
     if decoded is None:
-        raise DocumentError((not_object_finding(document, decoder.decode(raw, "any", ()), ()),))
+        raise DocumentError((not_object_finding(document, decoder.decode(builder.value, "any", ()), ()),))
     document.data.update(decoded)
     for path, message in decoder.mismatches:
         report(document, path, message)
