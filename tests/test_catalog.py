@@ -29,16 +29,13 @@ def test_any_object_is_accepted(data: dict[str, Any]) -> None:
         assert set(plan.parameters) <= {"service_instance.create", "service_instance.update", "service_binding.create"}
 
 
-@pytest.mark.parametrize(
-    ("service", "plan", "effective"),
-    [
-        ({}, {}, (True, False, False)),
-        ({"bindable": True, "plan_updateable": True}, {}, (True, True, True)),
-        ({"bindable": True}, {"bindable": False, "free": False}, (False, False, False)),
-        ({"plan_updateable": False}, {"plan_updateable": True, "bindable": True}, (True, True, True)),
-        ({"bindable": "yes"}, {"free": "no", "bindable": None}, (True, False, False)),
-    ],
-)
+@pytest.mark.parametrize(("service", "plan", "effective"), [
+    ({}, {}, (True, False, False)),
+    ({"bindable": True, "plan_updateable": True}, {}, (True, True, True)),
+    ({"bindable": True}, {"bindable": False, "free": False}, (False, False, False)),
+    ({"plan_updateable": False}, {"plan_updateable": True, "bindable": True}, (True, True, True)),
+    ({"bindable": "yes"}, {"free": "no", "bindable": None}, (True, False, False)),
+])  # fmt: skip
 def test_effective_values(service: dict[str, Any], plan: dict[str, Any], effective: tuple[bool, bool, bool]) -> None:
     (found,) = Catalog.of({"services": [{**service, "plans": [plan]}]}).plans
     assert (found.free, found.bindable, found.plan_updateable) == effective

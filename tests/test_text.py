@@ -12,26 +12,23 @@ from hypothesis import strategies as st
 from osbctl.text import did_you_mean, display_width, escape_line, escape_text, excerpt_with_carets, wrap_line
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain text", "plain text"),
-        ("  ::error::x", "  :\\x3aerror::x"),
-        ("a ::stop-commands::b", "a :\\x3astop-commands::b"),
-        ("std::string, ::ffff:1.2.3.4, a::b", "std::string, ::ffff:1.2.3.4, a::b"),
-        ("Grüße, 日本, 🐘", "Grüße, 日本, 🐘"),
-        ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
-        ("a\nb\tc\rd", r"a\nb\tc\rd"),
-        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
-        ("\x1b]8;;http://evil\x07x", r"\x1b]8;;http://evil\x07x"),
-        ("\x9b2J\x85", r"\x9b2J\x85"),
-        ("a\u202eb\u2066", r"a\u202eb\u2066"),
-        ("\u2028\ufeff\ud800", r"\u2028\ufeff\ud800"),
-        ("\U000e0041", r"\U000e0041"),
-        ("a ##vso[task.x]##[error]", r"a #\x23vso[task.x]#\x23[error]"),
-        ("## heading ##", "## heading ##"),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), [
+    ("plain text", "plain text"),
+    ("  ::error::x", "  :\\x3aerror::x"),
+    ("a ::stop-commands::b", "a :\\x3astop-commands::b"),
+    ("std::string, ::ffff:1.2.3.4, a::b", "std::string, ::ffff:1.2.3.4, a::b"),
+    ("Grüße, 日本, 🐘", "Grüße, 日本, 🐘"),
+    ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
+    ("a\nb\tc\rd", r"a\nb\tc\rd"),
+    ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+    ("\x1b]8;;http://evil\x07x", r"\x1b]8;;http://evil\x07x"),
+    ("\x9b2J\x85", r"\x9b2J\x85"),
+    ("a\u202eb\u2066", r"a\u202eb\u2066"),
+    ("\u2028\ufeff\ud800", r"\u2028\ufeff\ud800"),
+    ("\U000e0041", r"\U000e0041"),
+    ("a ##vso[task.x]##[error]", r"a #\x23vso[task.x]#\x23[error]"),
+    ("## heading ##", "## heading ##"),
+])  # fmt: skip
 def test_safe(text: str, shown: str) -> None:
     assert escape_line(text) == shown
     assert escape_line(shown) == shown
@@ -57,20 +54,17 @@ def test_escapes_for_yaml() -> None:
     assert yaml.safe_load(escape_text('"a\u202e\U000e0041"\n')) == "a\u202e\U000e0041"
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "under"),
-    [
-        ("name: x", 1, "n"),
-        ("name: x", 7, "x"),
-        ("\t\tname: x", 3, "n"),
-        ("日本: x", 5, "x"),
-        ("e\u0301: x", 5, "x"),
-        ("\u202e: x", 4, "x"),
-        ("a" * 500 + "X" + "b" * 500, 501, "X"),
-        ("a" * 500 + "X", 501, "X"),
-        ("日" * 300 + "X" + "b" * 50, 301, "X"),
-    ],
-)
+@pytest.mark.parametrize(("line", "column", "under"), [
+    ("name: x", 1, "n"),
+    ("name: x", 7, "x"),
+    ("\t\tname: x", 3, "n"),
+    ("日本: x", 5, "x"),
+    ("e\u0301: x", 5, "x"),
+    ("\u202e: x", 4, "x"),
+    ("a" * 500 + "X" + "b" * 500, 501, "X"),
+    ("a" * 500 + "X", 501, "X"),
+    ("日" * 300 + "X" + "b" * 50, 301, "X"),
+])  # fmt: skip
 def test_the_caret_stands_under_its_character(line: str, column: int, under: str) -> None:
     shown, carets = excerpt_with_carets(line, column)
     assert carets.strip() == "^"
@@ -97,14 +91,11 @@ def test_an_excerpt_of_a_long_line_says_that_it_is_cut() -> None:
     assert [excerpt_with_carets("x" * 1_000, at)[0] for at in (500, 1)] == ["…" + "x" * 100 + "…", "x" * 100 + "…"]
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "end", "carets"),
-    [
-        ("free: yes", 1, 10, "^^^^^^^^^"),
-        ("free: 日本", 7, 9, "      ^^^^"),
-        ("x" * 1_000, 900, 5_000, " " * 34 + "^" * 67),
-    ],
-)
+@pytest.mark.parametrize(("line", "column", "end", "carets"), [
+    ("free: yes", 1, 10, "^^^^^^^^^"),
+    ("free: 日本", 7, 9, "      ^^^^"),
+    ("x" * 1_000, 900, 5_000, " " * 34 + "^" * 67),
+])  # fmt: skip
 def test_carets_mark_the_whole_range(line: str, column: int, end: int, carets: str) -> None:
     shown, below = excerpt_with_carets(line, column, end)
     assert below == carets or (len(line) > 100 and display_width(below) == display_width(shown))
@@ -123,29 +114,26 @@ def test_colours_do_not_count_for_wrapping() -> None:
     assert wrap_line("a b", 0) == "a b"
 
 
-@pytest.mark.parametrize(
-    ("word", "known", "meant"),
-    [
-        ("plan-name-duplicat", ["plan-name-duplicate", "plan-name-long"], "plan-name-duplicate"),
-        ("Postgers", ["redis", "postgres"], "postgres"),
-        ("my-bd", ["my-db"], "my-db"),
-        ("smalk", ["large", "small"], "small"),
-        ("data-serv", ["data-services", "mail"], "data-services"),
-        # Not alike, and still more than half of their letters are the same.
-        ("redis", ["rabbit", "reads-only"], ""),
-        ("small", ["medium", "smart-ish", "shall-not"], ""),
-        ("production", ["introduction", "protection"], ""),
-        ("missing.yaml", ["catalog.yaml", "mapping.yaml"], ""),
-        ("unitId", ["unit"], ""),
-        ("mongodb", ["mysqldb"], ""),
-        ("plan-", ["plan-a", "plan-b-long"], "plan-a"),
-        ("id", ["ids", "identity"], ""),
-        ("2.18", ["2.13", "2.14"], ""),
-        ("redis-4", ["redis-1", "redis-2", "mail"], ""),
-        ("REDIS", ["redis", "Redis"], "Redis"),
-        ("", ["a"], ""),
-    ],
-)
+@pytest.mark.parametrize(("word", "known", "meant"), [
+    ("plan-name-duplicat", ["plan-name-duplicate", "plan-name-long"], "plan-name-duplicate"),
+    ("Postgers", ["redis", "postgres"], "postgres"),
+    ("my-bd", ["my-db"], "my-db"),
+    ("smalk", ["large", "small"], "small"),
+    ("data-serv", ["data-services", "mail"], "data-services"),
+    # Not alike, and still more than half of their letters are the same.
+    ("redis", ["rabbit", "reads-only"], ""),
+    ("small", ["medium", "smart-ish", "shall-not"], ""),
+    ("production", ["introduction", "protection"], ""),
+    ("missing.yaml", ["catalog.yaml", "mapping.yaml"], ""),
+    ("unitId", ["unit"], ""),
+    ("mongodb", ["mysqldb"], ""),
+    ("plan-", ["plan-a", "plan-b-long"], "plan-a"),
+    ("id", ["ids", "identity"], ""),
+    ("2.18", ["2.13", "2.14"], ""),
+    ("redis-4", ["redis-1", "redis-2", "mail"], ""),
+    ("REDIS", ["redis", "Redis"], "Redis"),
+    ("", ["a"], ""),
+])  # fmt: skip
 def test_did_you_mean_keeps_unlike_names_apart(word: str, known: list[str], meant: str) -> None:
     assert did_you_mean(word, known) == (f"did you mean {meant}?" if meant else "")
 

@@ -31,10 +31,8 @@ def with_others_above(data: Any) -> Any:
     data = copy.deepcopy(data)
     for number, service in enumerate(data["services"]):
         if isinstance(service, dict) and isinstance(service.get("plans"), list) and service["plans"]:
-            digits = f"{number:012}"
-            service["plans"].insert(
-                0, {**OTHER_PLAN, "id": f"5B8F0C3D-92E6-47A1-B4D8-{digits}", "name": f"other-{number}"}
-            )
+            unique = {"id": f"5B8F0C3D-92E6-47A1-B4D8-{number:012}", "name": f"other-{number}"}
+            service["plans"].insert(0, {**OTHER_PLAN, **unique})
     data["services"].insert(0, OTHER)
     return data
 
@@ -90,15 +88,8 @@ def test_indexes_in_a_field_are_numbers_among_equals() -> None:
 def test_no_value_is_in_an_identity() -> None:
     """But for the ids and names of service offerings and plans."""
     mark = "Qx7Lm2Zp"
-    values = [
-        mark,
-        f"${{{mark}}}",
-        f"http://u:{mark}@example.com/?sig={mark}",
-        [mark],
-        {"name": mark, "id": mark},
-        f"{mark} ",
-    ]
-    for value in values:
+    texts = mark, f"${{{mark}}}", f"http://u:{mark}@example.com/?sig={mark}", f"{mark} "
+    for value in (*texts, [mark], {"name": mark, "id": mark}):
         service = {
             "description": value,
             "bindable": value,
@@ -107,11 +98,8 @@ def test_no_value_is_in_an_identity() -> None:
             "dashboard_client": {"id": value, "secret": value, "redirect_uri": value},
             "metadata": {"documentationUrl": value, "list": [{"id": mark, "name": mark, "secret": value}]},
         }
-        schema = {
-            "$schema": value,
-            "type": value,
-            "properties": {"password": {"default": value, "enum": [value, value]}},
-        }
+        password = {"default": value, "enum": [value, value]}
+        schema = {"$schema": value, "type": value, "properties": {"password": password}}
         plan = {
             "description": value,
             "free": value,

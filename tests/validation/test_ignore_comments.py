@@ -3,17 +3,20 @@
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from osbctl.commands.settings import ValidationSettings
 from osbctl.commands.validate import validate_sources
+from osbctl.findings import Finding
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import parse_document
 from osbctl.sources.folder import read_folder
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.case import case
 
 TEXT = """\
 services:
@@ -39,9 +42,17 @@ MORE_PLANS = """\
 """
 
 
-def rules_with_lines(text: str, options: ValidationOptions | None = None) -> list[tuple[str, int]]:
-    judgement = validate_document(parse_document(text.encode(), "c.yaml"), options or ValidationOptions())
-    return [(finding.rule, finding.location.line) for finding in judgement.findings if finding.location]
+def findings_in(text: str, **options: Any) -> tuple[Finding, ...]:
+    return validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions(**options)).findings
+
+
+def rules_with_lines(text: str, **options: Any) -> list[tuple[str, int]]:
+    return [(finding.rule, finding.location.line) for finding in findings_in(text, **options) if finding.location]
+
+
+def unknown_rules(text: str) -> list[tuple[str, str, str]]:
+    """Message, hint and place of the findings on comments that name no rule."""
+    return [(f.message, f.advice, str(f.location)) for f in findings_in(text) if f.rule == "ignore-unknown"]
 
 
 def test_a_comment_silences_its_line_or_the_entry_below_it() -> None:
@@ -84,8 +95,7 @@ d: ["x
 services: []  # osbctl: ignore[zzz]
 # osbctl: ignore[zzz]
 """
-    told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
-    lines = [one.location.line for one in told if one.rule == "ignore-unknown" and one.location]
+    lines = [line for rule, line in rules_with_lines(text) if rule == "ignore-unknown"]
     assert lines == [number for number, line in enumerate(text.split("\n"), 1) if "zzz" in line]
 
 
@@ -99,8 +109,8 @@ def test_a_comment_holds_in_a_spring_configuration() -> None:
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
     text = TEXT.replace("c_d", "cd  # osbctl: ignore[name-characters, advice, nosuch]")
     assert rules_with_lines(text) == [("ignore-unknown", 10), ("default-implicit", 15)]
-    assert rules_with_lines(text, ValidationOptions(select=frozenset({"name-characters"}))) == []
-    assert rules_with_lines(text, ValidationOptions(ignore=frozenset({"ignore-unknown"}))) == [("default-implicit", 15)]
+    assert rules_with_lines(text, select=frozenset({"name-characters"})) == []
+    assert rules_with_lines(text, ignore=frozenset({"ignore-unknown"})) == [("default-implicit", 15)]
 
 
 def test_an_unknown_rule_in_a_comment_hides_nothing() -> None:
@@ -111,24 +121,16 @@ def test_an_unknown_rule_in_a_comment_hides_nothing() -> None:
         assert validate_document(document, options).left_out == 2
 
 
-def test_an_unknown_rule_in_a_comment_has_a_suggestion() -> None:
-    text = b"services: []  # osbctl: ignore[nme-characters, zzz]\n"
-    findings = validate_document(parse_document(text, "c.yaml"), ValidationOptions()).findings
-    told = [(one.message, one.hint, str(one.location)) for one in findings if one.rule == "ignore-unknown"]
-    assert told == [
+def test_a_comment_that_names_no_rule_or_an_unknown_one_is_told() -> None:
+    assert unknown_rules("services: []  # osbctl: ignore[nme-characters, zzz]\n") == [
         ("there is no rule 'nme-characters' to ignore", "did you mean name-characters?", "c.yaml:1:15"),
         ("there is no rule 'zzz' to ignore", "remove the comment", "c.yaml:1:15"),
     ]
-
-
-@pytest.mark.parametrize("comment", ["ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"])
-def test_a_comment_that_names_no_rule_is_told(comment: str) -> None:
-    text = f"services: []  # osbctl: {comment}\n"
-    told = validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions()).findings
-    assert [(f.message, f.hint, str(f.location)) for f in told if f.rule == "ignore-unknown"] == [
-        ("the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]", "c.yaml:1:15")
-    ]
-    assert "ignore-unknown" not in dict(rules_with_lines("services: []  # osbctl: ignores nothing\n"))
+    told = "the comment does not say which rule to ignore", "write the rule in brackets: ignore[RULE]", "c.yaml:1:15"
+    for comment in ("ignore", "ignore legacy readers", "ignore[]", "ignore[ , ]", "ignore[schema"):
+        with case(comment):
+            assert unknown_rules(f"services: []  # osbctl: {comment}\n") == [told]
+    assert unknown_rules("services: []  # osbctl: ignores nothing\n") == []
 
 
 def test_a_comment_holds_in_its_file_of_a_source_folder(tmp_path: Path) -> None:

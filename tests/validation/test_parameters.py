@@ -161,13 +161,10 @@ def test_a_container_of_definitions_is_no_misspelt_reference() -> None:
     assert [finding.fixes != () for finding in keyword_findings(properties={"a": {"$reff": "#/b"}})] == [True]
 
 
-@pytest.mark.parametrize(
-    ("key", "reference"),
-    [
-        ("patternPropertie", "#/patternPropertie"), ("patternPropertie", "#/patternPropertie/a/items"), ("dependencie", "#/dependencie/a"),
-        ("patternPropertie", "#/patternPropertie/a~1b"), ("patternPropertie", "#/patternPropertie/a%7E1b"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("key", "reference"), [
+    ("patternPropertie", "#/patternPropertie"), ("patternPropertie", "#/patternPropertie/a/items"), ("dependencie", "#/dependencie/a"),
+    ("patternPropertie", "#/patternPropertie/a~1b"), ("patternPropertie", "#/patternPropertie/a%7E1b"),
+])  # fmt: skip
 def test_a_keyword_that_a_reference_goes_through_is_not_renamed(key: str, reference: str) -> None:
     inner = {"a": {"type": "array", "items": {"type": "string"}}, "a/b": {"type": "string"}}
     [named] = keyword_findings(**{key: inner}, properties={"x": {"$ref": reference}})
