@@ -8,13 +8,7 @@ from osbctl.jsonschemas.candidates import Candidate, PlacePair, Secrets, format_
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
 from osbctl.jsonschemas.dialects import KEYWORDS, UndecidableError
 from osbctl.jsonschemas.schema_change import COMBINATION, DESCRIBED, UNDECIDED, SchemaChange, SchemaLevel
-from osbctl.jsonschemas.schema_tree import (
-    STRUCTURE,
-    BoundedValidator,
-    SchemaTree,
-    Subschema,
-    direct_subschemas,
-)
+from osbctl.jsonschemas.schema_tree import STRUCTURE, BoundedValidator, SchemaTree, Subschema, direct_subschemas
 from osbctl.jsonschemas.secrets import is_at_or_below
 from osbctl.jsonschemas.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.value_generator import ValueGenerator

@@ -19,13 +19,7 @@ from urllib.parse import quote
 import jsonschema_rs
 from jsonschema_rs import ValidationError, ValidationErrorKind
 
-from osbctl.jsonschemas.dialects import (
-    DISPLAY_FORMATS,
-    Dialect,
-    UndecidableError,
-    detect_dialect,
-    refuse_to_fetch,
-)
+from osbctl.jsonschemas.dialects import DISPLAY_FORMATS, Dialect, UndecidableError, detect_dialect, refuse_to_fetch
 from osbctl.jsonschemas.sentences import error_path
 from osbctl.paths import (
     BY_NAME,
@@ -283,10 +277,7 @@ _ENGINES = jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtra
 pattern's weight (Python's `re` takes seconds for `^(a+)+$` on 30 characters), or, with lookaround, in a limited number
 of steps. The second is the fallback, since it finds `^a+b?a+$` in `a` (0.60).
 """
-_GAVE_UP = (
-    ValidationErrorKind.BacktrackLimitExceeded,
-    ValidationErrorKind.RegexEngineFailure,
-)
+_GAVE_UP = (ValidationErrorKind.BacktrackLimitExceeded, ValidationErrorKind.RegexEngineFailure)
 _ROOT = "urn:osbctl:schema"
 
 

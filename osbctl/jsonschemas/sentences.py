@@ -64,9 +64,7 @@ def _best_match(error: ValidationError, whole: JsonValue) -> ValidationError:
     """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
     inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
     return max(
-        inner_errors,
-        key=lambda e: (len(error_path(e, whole)), e.kind.name not in ("type", "enum")),
-        default=error,
+        inner_errors, key=lambda e: (len(error_path(e, whole)), e.kind.name not in ("type", "enum")), default=error
     )
 
 

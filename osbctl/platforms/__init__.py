@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -18,10 +18,11 @@ class Platform(StrEnum):
     SERVICE_MANAGER = "service-manager"
     KORIFI = "korifi"
 
-    @property
+    @cached_property
     def record(self) -> PlatformRecord:
         """The facts about it. Its folder is loaded at the first use."""
-        return _load_record(self)
+        record: PlatformRecord = self.load_module("").PLATFORM
+        return record
 
     def load_module(self, name: str) -> Any:
         """A module of its folder: `verdict`, `updates` or `tools`; with an empty name, the folder's own."""
@@ -36,12 +37,6 @@ class Platform(StrEnum):
     def api_version(self) -> str:
         """The `X-Broker-API-Version` that it sends."""
         return self.record.api_version
-
-
-@cache
-def _load_record(platform: Platform) -> PlatformRecord:
-    record: PlatformRecord = platform.load_module("").PLATFORM
-    return record
 
 
 DEFAULT_PLATFORM = Platform.CLOUD_FOUNDRY

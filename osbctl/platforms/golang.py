@@ -70,20 +70,13 @@ def decode(data: dict[str, Any], shape: Mapping[str, GoType], platform: str, lab
     """The struct that Go makes of `data`, and the outcome if nothing else is wrong. `label` is for messages."""
     decoder = _Decoder()
     struct = decoder.decode_struct(data, shape, ())
-    text = f"{label} cannot read the catalog: this must be"
-    if decoder.misfits:
-        wrong = (
-            Refusal(f"{platform}-type", path, f"{text} {expected}", is_wrong_type=True)
-            for path, expected in decoder.misfits
-        )
-        return struct, Outcome(VerdictKind.REFUSES, limit_refusals(wrong))
-    if decoder.unclear:
-        doubts = (
-            Refusal(f"{platform}-type", path, f"osbctl cannot predict what {label} reads here")
-            for path in decoder.unclear
-        )
-        return struct, Outcome(VerdictKind.UNCLEAR, doubts=limit_refusals(doubts))
-    return struct, Outcome(VerdictKind.ACCEPTS)
+    rule, wrong = f"{platform}-type", f"{label} cannot read the catalog: this must be"
+    misfits = (Refusal(rule, path, f"{wrong} {expected}", is_wrong_type=True) for path, expected in decoder.misfits)
+    if refusals := limit_refusals(misfits):
+        return struct, Outcome(VerdictKind.REFUSES, refusals)
+    unclear = (Refusal(rule, path, f"osbctl cannot predict what {label} reads here") for path in decoder.unclear)
+    doubts = limit_refusals(unclear)
+    return struct, Outcome(VerdictKind.UNCLEAR if doubts else VerdictKind.ACCEPTS, doubts=doubts)
 
 
 def fold_case(key: str) -> str:
@@ -106,21 +99,14 @@ def _normalize_value(data: Any, shape: GoType) -> Any:
     if isinstance(shape, list | Pointers) and isinstance(data, list):
         inner, items = _item_type_and_values(data, shape)
         return [_normalize_value(item, inner) for item in items]
-    return _normalize_struct_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
-
-
-def _normalize_struct_fields(data: dict[str, Any], shape: dict[str, GoType]) -> dict[str, Any]:
+    if not isinstance(shape, dict) or not isinstance(data, dict):
+        return data
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
         if value is not None or field not in found:
             found[field] = _normalize_value(value, shape.get(field))
     return found
-
-
-def _may_be_nil(shape: GoType) -> bool:
-    """Return whether null sets a field of this type; other fields keep their value."""
-    return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
 def _item_type_and_values(data: list[Any], shape: list[GoType] | Pointers) -> tuple[GoType, list[Any]]:
@@ -168,7 +154,8 @@ class _Decoder:
             old = struct.values.get(field)
             if isinstance(item, dict | list) and isinstance(old, dict | list | Struct):
                 self.unclear.append((*path, key))
-            if item is not None or _may_be_nil(shape[field]):
+            may_be_nil = isinstance(shape[field], list | Pointers | Map) or shape[field] in ("map", "raw")
+            if item is not None or may_be_nil:  # null keeps the value of other fields
                 struct.values[field] = self.decode_value(item, shape[field], (*path, key))
         return struct
 

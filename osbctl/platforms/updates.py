@@ -10,7 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
+from osbctl.catalog import Catalog, Identified, ServicePlan
 from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.verdict import Refusal
@@ -176,11 +176,12 @@ class Update:
         """True if rows changed, though there is a clash."""
         return bool(self.clashes) and self.rows != self.before
 
-    def store(self, service_id: str, obj: ServiceOffering | ServicePlan, data: Mapping[str, Any] | None = None) -> None:
-        """Store an object as offered, with `data` if its own are not stored as they are."""
-        plan = obj.id if isinstance(obj, ServicePlan) else None
-        stored = copy_without_plans(obj.data) if data is None else data
-        self.rows[service_id, plan] = StoredRow(service_id, plan, stored)
+    def store(self, service_id: str, obj: Identified, rename: Callable[[str], str] | None = None) -> None:
+        """Store an object as offered, under the name that `rename` makes of its own, if it has one."""
+        row = _offered_row(service_id, obj)
+        if rename and obj.name:
+            row = replace(row, data={**row.data, "name": rename(obj.name)})
+        self.rows[row.key] = row
 
     def add_clash(
         self, path: JsonPath, message: str, holder: StoredRow | None = None, *, is_of_name: bool = False
@@ -218,11 +219,12 @@ class Update:
         removed = (row for row in self.rows.values() if row.state and row.plan != "")
         return tuple(replace(row, since=row.since or timestamp) for row in removed)
 
-    def add_first_refusal(self) -> bool:
-        """Add the first refusal of the new catalog to the clashes; return whether there is one."""
+    def add_first_refusal(self, *rules: str) -> bool:
+        """Add the first refusal of the new catalog, or of these rules, to the clashes; return whether there is one."""
         for refusal in self.refusals:
-            self.add_clash(refusal.path, refusal.message)
-            return True
+            if not rules or refusal.rule in rules:
+                self.add_clash(refusal.path, refusal.message)
+                return True
         return False
 
     def used_keys(self) -> set[Key]:
@@ -275,9 +277,15 @@ def notes_on_changes(platforms: Iterable[Platform], kinds: Collection[str]) -> l
 def catalog_rows(catalog: Catalog) -> Iterator[StoredRow]:
     """The rows of a catalog, all offered."""
     for service in catalog.services:
-        yield StoredRow(service.id, None, copy_without_plans(service.data))
+        yield _offered_row(service.id, service)
         for plan in service.plans:
-            yield StoredRow(service.id, plan.id, dict(plan.data))
+            yield _offered_row(service.id, plan)
+
+
+def _offered_row(service_id: str, obj: Identified) -> StoredRow:
+    if isinstance(obj, ServicePlan):
+        return StoredRow(service_id, obj.id, dict(obj.data))
+    return StoredRow(service_id, None, {key: value for key, value in obj.data.items() if key != "plans"})
 
 
 def row_labels(rows: Iterable[StoredRow], catalog: Catalog) -> dict[Key, str]:
@@ -289,11 +297,6 @@ def row_labels(rows: Iterable[StoredRow], catalog: Catalog) -> dict[Key, str]:
         row.key: services.get(row.service, row.service) + (f"/{row.name}" if row.plan is not None else "")
         for row in rows
     }
-
-
-def copy_without_plans(data: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of an object without its plans."""
-    return {key: value for key, value in data.items() if key != "plans"}
 
 
 def rows_by_key(rows: Iterable[StoredRow]) -> dict[Key, StoredRow]:

@@ -83,7 +83,10 @@ def is_accepted_by_all(data: dict[str, Any]) -> bool:
     `accepted_by_all.json`, a JSON Schema, describes less than they accept: known fields, short names, common keywords
     of draft-04. Most catalogs then need no verdicts. Tests hold it against these.
     """
-    return _load_validator()(data) and _has_distinct_identities(data["services"]) and _has_short_schemas(data)
+    if not _load_validator()(data) or not _has_distinct_identities(data["services"]):
+        return False
+    schemas = (plan.get("schemas") for service in data["services"] for plan in service["plans"])
+    return all(len(json.dumps(each)) <= _LONGEST_SCHEMAS for each in schemas)
 
 
 def _has_distinct_identities(services: list[dict[str, Any]]) -> bool:
@@ -92,11 +95,6 @@ def _has_distinct_identities(services: list[dict[str, Any]]) -> bool:
     lists += [[plan["id"] for service in services for plan in service["plans"]]]
     lists += [[plan["name"].lower() for plan in service["plans"]] for service in services]
     return all(len(texts) == len(set(texts)) for texts in lists)
-
-
-def _has_short_schemas(data: dict[str, Any]) -> bool:
-    schemas = (plan.get("schemas") for service in data["services"] for plan in service["plans"])
-    return all(len(json.dumps(each)) <= _LONGEST_SCHEMAS for each in schemas)
 
 
 @cache

@@ -60,12 +60,7 @@ class SchemaMaker:
         c = self.choose
         exclusive: Any = c.random() < 0.5 if self.draft == DRAFT_4 else c.randint(-1, 3)
         options: list[dict[str, Any]] = [
-            {
-                "enum": [
-                    *map(str, c.sample(range(5), c.randint(1, 4))),
-                    *c.sample(SCALARS[3:], c.randint(0, 3)),
-                ]
-            },
+            {"enum": [*map(str, c.sample(range(5), c.randint(1, 4))), *c.sample(SCALARS[3:], c.randint(0, 3))]},
             {"minimum": c.choice([-1, 0, 0.5, 1, 2])},
             {"maximum": c.choice([0, 1, 1.5, 2, 3])},
             {"minimum": c.choice([0, 1]), "exclusiveMinimum": exclusive},

@@ -136,11 +136,7 @@ def test_what_patterns_cost_is_counted() -> None:
 
 def big(properties: int, most: int) -> dict[str, Any]:
     one = {"type": "string", "maxLength": most, "description": "x" * 10}
-    return {
-        "$schema": DRAFT_7,
-        "type": "object",
-        "properties": {f"p{i}": dict(one) for i in range(properties)},
-    }
+    return {"$schema": DRAFT_7, "type": "object", "properties": {f"p{i}": dict(one) for i in range(properties)}}
 
 
 @pytest.mark.parametrize(("old", "new"), [(5, 6), (6, 5)])
@@ -233,21 +229,14 @@ def test_no_pair_of_schemas_takes_more_than_a_moment(old: Any, new: Any) -> None
 def test_references_that_double_at_each_step_cost_no_power_of_two() -> None:
     def laugh(leaf: Any) -> dict[str, Any]:
         steps = {f"d{i}": {"allOf": [{"$ref": f"#/definitions/d{i + 1}"}] * 2} for i in range(25)}
-        return {
-            "$schema": DRAFT_7,
-            "allOf": [{"$ref": "#/definitions/d0"}],
-            "definitions": {**steps, "d25": leaf},
-        }
+        return {"$schema": DRAFT_7, "allOf": [{"$ref": "#/definitions/d0"}], "definitions": {**steps, "d25": leaf}}
 
     assert compare_schemas(laugh({"required": ["q"]}), laugh({"type": "object"}))[0].level == "safe"
 
 
 def test_a_long_enum() -> None:
     def regions(first: int) -> dict[str, Any]:
-        return {
-            "$schema": DRAFT_7,
-            "properties": {"r": {"enum": [f"region-{i}" for i in range(first, 3000)]}},
-        }
+        return {"$schema": DRAFT_7, "properties": {"r": {"enum": [f"region-{i}" for i in range(first, 3000)]}}}
 
     assert [c.level for c in compare_schemas(regions(0), regions(1))] == ["breaking"]
     assert [c.level for c in compare_schemas(regions(1), regions(0))] == ["safe"]

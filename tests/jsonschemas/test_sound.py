@@ -29,9 +29,7 @@ JSON = st.recursive(
 KEYWORDS = st.sampled_from([*sorted(dialects.DRAFT_7.keywords), "$id", "id", "$schema", "default", "definitions"])
 VALUES = JSON | st.sampled_from(["#", "#/a", "object", "http://x/y#", ["string"], {"$ref": "#"}, "^(a+)+$", 10**400])
 BROKEN = st.recursive(
-    VALUES,
-    lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3),
-    max_leaves=12,
+    VALUES, lambda inner: st.dictionaries(KEYWORDS, inner, max_size=4) | st.lists(inner, max_size=3), max_leaves=12
 )
 MESSY = settings(
     deadline=None,

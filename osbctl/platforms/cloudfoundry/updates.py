@@ -9,17 +9,7 @@ whole update. Names of services are not unique in its database: one clashes if i
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
 from osbctl.platforms.cloudfoundry.ruby import normalize_plan_name, strip
-from osbctl.platforms.updates import (
-    DependsOnInstances,
-    NameOwners,
-    Reaction,
-    Update,
-    breaking,
-    copy_without_plans,
-    refused,
-    risky,
-    safe,
-)
+from osbctl.platforms.updates import DependsOnInstances, NameOwners, Reaction, Update, breaking, refused, risky, safe
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
 _PLAN_NAME_TAKEN = refused(
@@ -84,8 +74,7 @@ def change_rows(update: Update) -> None:
     _add_plan_id_clashes(update)
     _add_dashboard_client_clashes(update)
     for service in update.catalog.services:
-        data = copy_without_plans(service.data)
-        update.store(service.id, service, {**data, "name": strip(service.name)} if service.name else data)
+        update.store(service.id, service, strip)
     plans = [(service, plan) for service in update.catalog.services for plan in service.plans]
     names = NameOwners(update.rows, normalize_plan_name)
     for service, plan in sorted(plans, key=lambda home: (home[0].id, home[1].id) not in update.before):
@@ -94,7 +83,7 @@ def change_rows(update: Update) -> None:
             taken = f"Service {service.name} already has a plan named {plan.name}"
             message = f'"Plan names must be unique within a service. {taken}"'
             update.add_clash(plan.path, message, holder, is_of_name=True)
-        update.store(service.id, plan, {**plan.data, "name": strip(plan.name)} if plan.name else dict(plan.data))
+        update.store(service.id, plan, strip)
     _deactivate_or_delete_missing(update)
     if update.clashes:
         update.rows = dict(update.before)

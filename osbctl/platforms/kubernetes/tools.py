@@ -49,11 +49,7 @@ _SHAPE = RowFields(
         _BINDING_CREATE: _spec_paths("serviceBindingCreateParameterSchema"),
     },
     key=(("metadata", "namespace"), ("metadata", "name")),
-    parent=(
-        ("metadata", "namespace"),
-        ("spec", "clusterServiceClassRef", "name"),
-        ("spec", "serviceClassRef", "name"),
-    ),
+    parent=(("metadata", "namespace"), ("spec", "clusterServiceClassRef", "name"), ("spec", "serviceClassRef", "name")),
     instance=(
         (("spec", "clusterServicePlanRef", "name"),),
         (("metadata", "namespace"), ("spec", "servicePlanRef", "name")),

@@ -55,16 +55,11 @@ REACTIONS = {
 
 T = TypeVar("T", ServiceOffering, ServicePlan)
 
-_OF_THE_WHOLE = ("kubernetes-type", "kubernetes-no-plan")
-"""Refused while it reads the catalog, before anything is saved."""
-
 
 def change_rows(update: Update) -> None:
     """Change the rows of the update as the platform does, up to the first clash."""
-    for refusal in update.refusals:
-        if refusal.rule in _OF_THE_WHOLE:
-            update.add_clash(refusal.path, refusal.message)
-            return
+    if update.add_first_refusal("kubernetes-type", "kubernetes-no-plan"):  # while it reads the catalog
+        return
     if _save_classes(update):
         _save_plans(update)
     _delete_or_orphan_rows(update)
