@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.dialects import DRAFT_4
+from osbctl.jsonschemas.dialects import DRAFT_4, find_older_draft
+from osbctl.jsonschemas.sentences import metaschema_errors
 from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath, entries, resolve_pointer, value_at
 from osbctl.platforms.cloudfoundry.ruby import Errors, RubyCrash, equality_key, inspect, json_length
@@ -58,30 +59,25 @@ class SchemaChecks:
         self, operation: dict[str, Any], path: JsonPath, keys: tuple[str, ...], errors: Errors
     ) -> None:
         """Add the faults of the parameter schema at the last of `keys`; `path` is that of the plan's `schemas`."""
-        schema = _read_hash(operation, path, keys, errors)
-        for refusal in self._find_refusals(schema, (*path, *keys)) if schema is not None else ():
-            whole = Message("Schema {} is not valid. {}", ".".join(keys), refusal.sentence)
-            errors.add(refusal.rule, (*path, *keys, *refusal.path), whole, refusal.hint)
-
-    def _find_refusals(self, schema: dict[str, Any], path: JsonPath) -> tuple[Refusal, ...]:
-        """A refusal for each fault of the schema at `path`, with its location inside of it."""
+        schema, place = _read_hash(operation, path, keys, errors), (*path, *keys)
         try:
-            if json_length(schema) > _LONGEST_SCHEMA:
-                return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
-            return self._judge_schema(schema)
+            refusals = () if schema is None else self._find_refusals(schema)
         except RubyCrash as crash:
-            raise RubyCrash(path) from crash
+            raise RubyCrash(place) from crash
         except UnclearSchemaError as unclear:
-            self.doubts.append(Refusal("cloudfoundry-schema-unclear", (*path, *unclear.path), unclear.reason))
-            return ()
+            refusals = ()
+            self.doubts.append(Refusal("cloudfoundry-schema-unclear", (*place, *unclear.path), unclear.reason))
         except RecursionError:
-            self.doubts.append(Refusal("cloudfoundry-schema-unclear", path, "it is nested too deep"))
-            return ()
+            refusals = ()
+            self.doubts.append(Refusal("cloudfoundry-schema-unclear", place, "it is nested too deep"))
+        for refusal in refusals:
+            whole = Message("Schema {} is not valid. {}", ".".join(keys), refusal.sentence)
+            errors.add(refusal.rule, (*place, *refusal.path), whole, refusal.hint)
 
-    def _judge_schema(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
+    def _find_refusals(self, schema: dict[str, Any]) -> tuple[Refusal, ...]:
         """Reasons to refuse a schema, with paths in it; its ids join `_ids`. Raises RubyCrash, UnclearSchemaError."""
-        from osbctl.jsonschemas.sentences import metaschema_errors
-
+        if json_length(schema) > _LONGEST_SCHEMA:
+            return (Refusal("cloudfoundry-schema-size", (), "Must not be larger than 64KB"),)
         if schema.get("$schema") is None or schema["$schema"] is False:
             text = "Schema must have $schema key but was not present"
             return (Refusal("cloudfoundry-schema-dialect", ("$schema",), text),)
@@ -194,8 +190,6 @@ def _check_draft(schema: dict[str, Any], path: JsonPath) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
     dialect = schema.get("$schema")
     if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
-        from osbctl.jsonschemas.dialects import find_older_draft
-
         hint = find_older_draft(schema).hint
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)
 
@@ -275,8 +269,6 @@ class _Evaluation:
         return True
 
     def _reference_accepts(self, reference: Any, path: JsonPath) -> bool:
-        from osbctl.jsonschemas.sentences import metaschema_errors
-
         if not isinstance(reference, str):
             raise _RefusedError("reference", path, "…", "$ref must be a string")
         document, _, fragment = reference.partition("#")

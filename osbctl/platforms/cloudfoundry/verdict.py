@@ -5,11 +5,11 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog.rb, catalog
 catalog_validation_helper.rb.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.messages import Message, Sentence, Value
-from osbctl.paths import JsonPath
+from osbctl.paths import JsonPath, get_at
 from osbctl.platforms.cloudfoundry.ruby import (
     Errors,
     RubyCrash,
@@ -35,12 +35,6 @@ class FieldProblem(NamedTuple):
     words: str
     is_wrong_type: bool = False
 
-    def sentence(self, label: str, value: Any, path: JsonPath) -> Sentence:
-        """The platform's line about the value at `path`, which it calls `label`."""
-        if not self.is_wrong_type:
-            return f"{label} {self.words}"
-        return Message("{} {}, but has value {}", label, self.words, Value(value, path, inspect))
-
 
 _MISSING = FieldProblem("cloudfoundry-required", "is required")
 
@@ -58,20 +52,24 @@ class FieldRow(NamedTuple):
     inside: "tuple[FieldRow, ...]" = ()
 
 
-def _add_problem(errors: Errors, problem: FieldProblem, path: JsonPath, label: str, value: Any) -> None:
-    """Add the problem of the `value` at `path`, which messages call `label`."""
-    sentence = problem.sentence(label, value, path)
-    errors.add(problem.rule, path, sentence, is_wrong_type=problem.is_wrong_type)
+def _add_problem(
+    errors: Errors, problem: FieldProblem, path: JsonPath, label: str, value: Any, part: JsonPath = ()
+) -> None:
+    """Add the problem of the `value` at `path`, or of a `part` of it; messages call the value `label`."""
+    sentence: Sentence = f"{label} {problem.words}"
+    if problem.is_wrong_type:
+        sentence = Message("{}, but has value {}", sentence, Value(value, path, inspect))
+    errors.add(problem.rule, (*path, *part), sentence, is_wrong_type=problem.is_wrong_type)
 
 
-def check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: JsonPath, errors: Errors) -> None:
+def _check_fields(rows: tuple[FieldRow, ...], value: dict[str, Any] | str, path: JsonPath, errors: Errors) -> None:
     """Check the fields of an object. A String in its place answers a lookup with what it contains."""
     for key, label, check, inside in rows:
         field = get_item(value, key)
         if problem := check(field):
             _add_problem(errors, problem, (*path, key), label, field)
         if inside and isinstance(field, dict):
-            check_fields(inside, field, (*path, key), errors)
+            _check_fields(inside, field, (*path, key), errors)
 
 
 def _make_type_check(expected: str, fits: Callable[[Any], bool], *, required: bool = False) -> FieldCheck:
@@ -101,7 +99,7 @@ _optional_object = _make_type_check("a hash", lambda value: isinstance(value, di
 _optional_integer = _make_type_check("an integer", lambda value: type(value) is int or value is False)
 
 
-def check_strings(value: Any) -> FieldProblem | None:
+def _check_strings(value: Any) -> FieldProblem | None:
     """Check that a value is an array of strings; null is wrong."""
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return None
@@ -158,34 +156,28 @@ MAINTENANCE_INFO_ROWS = (
 )
 
 
-def check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> None:
+def _check_unique_identities(errors: Errors, services: list[dict[str, Any]]) -> None:
     """Report ids and names that service offerings share, ids of plans, and ids of dashboard clients."""
-    ids = [
-        (("services", n, "id"), service["id"]) for n, service in enumerate(services) if service.get("id") is not None
-    ]
-    names = [(("services", n, "name"), service.get("name")) for n, service in enumerate(services)]
-    _check_unique_values("cloudfoundry-service-ids", ids, "Service ids must be unique", errors)
-    _check_unique_values("cloudfoundry-service-names", names, "Service names must be unique within a broker", errors)
+    _check_unique_values(errors, services, ("id",), "service-ids", "Service ids must be unique")
+    _check_unique_values(errors, services, ("name",), "service-names", "Service names must be unique within a broker")
     _check_unique_plan_ids(errors, services)
-    clients = ((n, service.get("dashboard_client")) for n, service in enumerate(services))
-    client_ids = [
-        (("services", n, "dashboard_client", "id"), client["id"])
-        for n, client in clients
-        if isinstance(client, dict) and client.get("id") is not None
-    ]
-    text = "Service dashboard_client id must be unique"
-    _check_unique_values("cloudfoundry-dashboard-client-ids", client_ids, text, errors)
+    client_id, text = ("dashboard_client", "id"), "Service dashboard_client id must be unique"
+    _check_unique_values(errors, services, client_id, "dashboard-client-ids", text)
 
 
-def _check_unique_values(rule: str, values: Iterable[tuple[JsonPath, Any]], text: str, errors: Errors) -> None:
-    """Report the first value that an earlier one repeats."""
+def _check_unique_values(
+    errors: Errors, services: list[dict[str, Any]], keys: tuple[str, ...], rule: str, text: str
+) -> None:
+    """Report the first value that an earlier service offering has. Only of missing names are two equal."""
     seen = set()
-    for path, value in values:
+    for index, service in enumerate(services):
+        value = get_at(service, keys)
         key = equality_key(value)
         if key in seen:
-            errors.add(rule, path, text)
+            errors.add(f"cloudfoundry-{rule}", ("services", index, *keys), text)
             return
-        seen.add(key)
+        if value is not None or keys == ("name",):
+            seen.add(key)
 
 
 def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> None:
@@ -200,11 +192,10 @@ def _check_unique_plan_ids(errors: Errors, services: list[dict[str, Any]]) -> No
             path: JsonPath = ("services", service_index, "plans", plan_index)
             names = _name(get_item(plan, "name"), path), _name(service.get("name"), path[:2])
             plan_label = Message("(plan name '{}', service name '{}')", *names)
-            identity = get_item(plan, "id")
-            key = equality_key(identity)
+            identity = Value(get_item(plan, "id"), (*path, "id"), to_s)
+            key = equality_key(identity.value)
             if key in seen:
-                sentence = Message(template, Value(identity, (*path, "id"), to_s), plan_label, seen[key])
-                errors.add("cloudfoundry-plan-ids", (*path, "id"), sentence)
+                errors.add("cloudfoundry-plan-ids", identity.path, Message(template, identity, plan_label, seen[key]))
             seen[key] = plan_label
 
 
@@ -213,7 +204,7 @@ def _name(name: Any, path: JsonPath) -> Value:
     return Value(name, (*path, "name"), to_s)
 
 
-def check_unique_in_service(
+def _check_unique_in_service(
     service: dict[str, Any], plans: list[dict[str, Any]], path: JsonPath, errors: Errors
 ) -> None:
     """Report ids and names that `plans`, those of `service` at `path`, share."""
@@ -260,7 +251,7 @@ def judge(data: dict[str, Any]) -> Outcome:
         if not services:
             text = "Service broker must provide at least one service"
             errors.add("cloudfoundry-no-service", ("services",), text, "add a service offering")
-        check_unique_identities(errors, services)
+        _check_unique_identities(errors, services)
     except RubyCrash as crash:
         refusal = Refusal("cloudfoundry-crash", crash.path, f"{_UNKNOWN_ERROR}: {crash.reason}", crashes=True)
         return Outcome(VerdictKind.CRASHES, (refusal,))
@@ -299,16 +290,16 @@ def _extract_services(data: dict[str, Any]) -> list[dict[str, Any]]:
 def _judge_service(service: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a service offering and its plans. Raises RubyCrash if the platform crashes."""
     errors = Errors(Message("Service {}", _name(service.get("name"), path)))
-    check_fields(SERVICE_ROWS, service, path, errors)
+    _check_fields(SERVICE_ROWS, service, path, errors)
     tags, requires = service.get("tags", []), service.get("requires", [])
-    if problem := check_strings(tags):
+    if problem := _check_strings(tags):
         _add_problem(errors, problem, (*path, "tags"), "Service tags", tags)
     elif sum(map(len, tags)) > _LONGEST_TAGS:
         template = f"Tags for the service {{}} must be {_LONGEST_TAGS} characters or less."
         errors.add("cloudfoundry-tags", (*path, "tags"), Message(template, _name(service.get("name"), path)))
-    if problem := check_strings(requires):
+    if problem := _check_strings(requires):
         _add_problem(errors, problem, (*path, "requires"), 'Service "requires" field', requires)
-    check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
+    _check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
     for index, item in enumerate(requires if isinstance(requires, list) else ()):
         if to_s(item) not in _REQUIRES:
             value = Value(item, (*path, "requires", index), to_s)
@@ -326,18 +317,18 @@ def _check_plans(service: dict[str, Any], path: JsonPath, errors: Errors, schema
         return
     misplaced = next((index for index, plan in enumerate(plans) if not isinstance(plan, dict)), None)
     if misplaced is not None:
-        sentence = type_problem("an array of hashes").sentence("Service plans list", plans, plans_path)
-        errors.add("cloudfoundry-type", (*plans_path, misplaced), sentence, is_wrong_type=True)
+        problem = type_problem("an array of hashes")
+        _add_problem(errors, problem, plans_path, "Service plans list", plans, (misplaced,))
         return
     for index, plan in enumerate(plans):
         errors.nest(_judge_plan(plan, (*plans_path, index), schema_checks))
-    check_unique_in_service(service, plans, plans_path, errors)
+    _check_unique_in_service(service, plans, plans_path, errors)
 
 
 def _judge_plan(plan: dict[str, Any], path: JsonPath, schema_checks: SchemaChecks) -> Errors:
     """Errors of a plan and its schemas. Raises RubyCrash if the platform crashes."""
     errors = Errors(Message("Plan {}", _name(plan.get("name"), path)))
-    check_fields(PLAN_ROWS, plan, path, errors)
+    _check_fields(PLAN_ROWS, plan, path, errors)
     info = plan.get("maintenance_info")
     if info is not None and info is not False:
         _check_maintenance_info(info, (*path, "maintenance_info"), errors)
@@ -354,15 +345,11 @@ def _check_maintenance_info(info: Any, path: JsonPath, errors: Errors) -> None:
         if not isinstance(info, str):
             raise RubyCrash(path, "maintenance_info is no object")
         _add_problem(errors, type_problem("a hash"), path, "Maintenance info", info)
-    check_fields(MAINTENANCE_INFO_ROWS, info, path, errors)
+    _check_fields(MAINTENANCE_INFO_ROWS, info, path, errors)
     length = json_length(info)
     if length > _LONGEST_MAINTENANCE_INFO:
-        errors.add(
-            rule,
-            path,
-            f"Maintenance info must serialize to {_LONGEST_MAINTENANCE_INFO} characters or fewer in JSON, "
-            f"but serializes to {length} characters",
-        )
+        limit = f"{_LONGEST_MAINTENANCE_INFO} characters or fewer in JSON"
+        errors.add(rule, path, f"Maintenance info must serialize to {limit}, but serializes to {length} characters")
     extra = [key for key in info if key not in _MAINTENANCE_INFO_KEYS] if isinstance(info, dict) else []
     if extra:
         text = f"Maintenance info contains invalid key(s): {', '.join(extra)}"
