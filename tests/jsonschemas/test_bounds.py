@@ -40,15 +40,8 @@ def nested(levels: int) -> Any:
 def test_bounds_beyond_any_float() -> None:
     bounds = (10**308 * 2, -(10**308) * 2, 10**400, -(10**4000))
     keywords = (
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "maxLength",
-        "minItems",
-        "const",
-    )
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxLength", "minItems", "const",
+    )  # fmt: skip
     plain = {"$schema": DRAFT_7, "properties": {"n": {"type": "number", "maximum": 1.5}}}
     cases = itertools.product(bounds, keywords, ("integer", "number", "string", "array"))
     for bound, keyword, kind in itertools.islice(cases, 0, None, 1 if EVERY_CASE else 3):
@@ -66,28 +59,15 @@ def test_bounds_beyond_any_float() -> None:
 
 
 BROKEN = [
-    {"$ref": "#"},
-    {"allOf": [{"$ref": "#"}]},
-    {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}},
-    {"$ref": "#/definitions/none"},
-    {"$ref": "http://example.com/schema.json"},
-    {"$ref": 5},
-    {"properties": {"a": {"$ref": "file:///etc/passwd"}}},
-    {"type": "strnig"},
-    {"type": 5},
-    {"properties": []},
-    {"$schema": "http://example.com/own#"},
-    {"$schema": 5},
-    {"$schema": DRAFT_4, "required": []},
+    {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}},
+    {"$ref": "#/definitions/none"}, {"$ref": "http://example.com/schema.json"}, {"$ref": 5},
+    {"properties": {"a": {"$ref": "file:///etc/passwd"}}}, {"type": "strnig"}, {"type": 5}, {"properties": []},
+    {"$schema": "http://example.com/own#"}, {"$schema": 5}, {"$schema": DRAFT_4, "required": []},
     {"$schema": "https://json-schema.org/draft/2020-12/schema", "unevaluatedProperties": False},
     {"properties": {"a": {"$schema": DRAFT_4}}},
-    {"properties": {"a": {"$id": "http://x/"}, "b": {"$ref": "#/properties/a"}}},
-    {"minimum": "1"},
-    nested(100),
-    [],
-    "text",
-    5,
-]
+    {"properties": {"a": {"$id": "http://x/"}, "b": {"$ref": "#/properties/a"}}}, {"minimum": "1"}, nested(100), [],
+    "text", 5,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("schema", BROKEN, ids=lambda schema: json.dumps(schema)[:50])
@@ -273,37 +253,18 @@ def test_the_keywords_are_those_that_jsonschema_asserts() -> None:
 
 
 ASSERTED: list[tuple[dict[str, Any], Any]] = [
-    ({"additionalItems": False, "items": [{}]}, [1, 2]),
-    ({"additionalProperties": False}, {"a": 1}),
-    ({"anyOf": [{"type": "null"}]}, 1),
-    ({"const": 1}, 2),
-    ({"contains": {"type": "null"}}, [1]),
-    ({"contentEncoding": "base64"}, "%"),
-    ({"contentMediaType": "application/json"}, "{"),
-    ({"dependencies": {"a": ["b"]}}, {"a": 1}),
-    ({"dependentRequired": {"a": ["b"]}}, {"a": 1}),
-    ({"dependentSchemas": {"a": {"type": "null"}}}, {"a": 1}),
-    ({"disallow": "string"}, "a"),
-    ({"divisibleBy": 2}, 3),
-    ({"enum": [1]}, True),
-    ({"exclusiveMaximum": 1}, 1),
-    ({"extends": {"type": "null"}}, 1),
-    ({"if": {}, "then": {"type": "null"}}, 1),
-    ({"items": {"type": "null"}}, [1]),
-    ({"maxContains": 1, "contains": {}}, [1, 1]),
-    ({"maxLength": 1}, "ab"),
-    ({"multipleOf": 2}, 3),
-    ({"not": {}}, 1),
-    ({"oneOf": [{}, {}]}, 1),
-    ({"pattern": "a"}, "b"),
-    ({"prefixItems": [{"type": "null"}]}, [1]),
-    ({"propertyNames": {"maxLength": 1}}, {"ab": 1}),
-    ({"required": ["a"]}, {}),
-    ({"type": "integer"}, 1.0),
-    ({"type": "integer"}, True),
-    ({"uniqueItems": True}, [1, 1.0]),
-    ({"uniqueItems": True}, [1, True]),
-]
+    ({"additionalItems": False, "items": [{}]}, [1, 2]), ({"additionalProperties": False}, {"a": 1}),
+    ({"anyOf": [{"type": "null"}]}, 1), ({"const": 1}, 2), ({"contains": {"type": "null"}}, [1]),
+    ({"contentEncoding": "base64"}, "%"), ({"contentMediaType": "application/json"}, "{"),
+    ({"dependencies": {"a": ["b"]}}, {"a": 1}), ({"dependentRequired": {"a": ["b"]}}, {"a": 1}),
+    ({"dependentSchemas": {"a": {"type": "null"}}}, {"a": 1}), ({"disallow": "string"}, "a"), ({"divisibleBy": 2}, 3),
+    ({"enum": [1]}, True), ({"exclusiveMaximum": 1}, 1), ({"extends": {"type": "null"}}, 1),
+    ({"if": {}, "then": {"type": "null"}}, 1), ({"items": {"type": "null"}}, [1]),
+    ({"maxContains": 1, "contains": {}}, [1, 1]), ({"maxLength": 1}, "ab"), ({"multipleOf": 2}, 3), ({"not": {}}, 1),
+    ({"oneOf": [{}, {}]}, 1), ({"pattern": "a"}, "b"), ({"prefixItems": [{"type": "null"}]}, [1]),
+    ({"propertyNames": {"maxLength": 1}}, {"ab": 1}), ({"required": ["a"]}, {}), ({"type": "integer"}, 1.0),
+    ({"type": "integer"}, True), ({"uniqueItems": True}, [1, 1.0]), ({"uniqueItems": True}, [1, True]),
+]  # fmt: skip
 
 
 def is_schema(dialect: Dialect, schema: dict[str, Any]) -> bool:

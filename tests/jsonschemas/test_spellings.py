@@ -15,30 +15,15 @@ from .test_table import confirm, size
 
 INTEGER = {"type": "integer"}
 LISTED: list[list[Any]] = [
-    [1.0],
-    [1],
-    [1.0, 2.0],
-    [-1.0, "a"],
-    [2**53 + 0.0],
-    [1e300],
-    [0, 0.5],
-    [[1.0, 2]],
-    [{"x": 1.0}],
-]
+    [1.0], [1], [1.0, 2.0], [-1.0, "a"], [2**53 + 0.0], [1e300], [0, 0.5], [[1.0, 2]], [{"x": 1.0}],
+]  # fmt: skip
 OLD: list[dict[str, Any]] = [{}, INTEGER, {"type": ["integer", "string"]}, {"not": INTEGER}, {"items": INTEGER}]
 NEW: list[dict[str, Any]] = [
-    {"type": "string"},
-    {"type": "integer"},
-    {"type": ["array", "object"]},
-    {"type": "number", "minimum": 0},
-    {"not": {"type": "integer"}},
-    {"items": {"type": "string"}},
-    {"items": {"type": "integer"}},
-    {"properties": {"x": {"not": {"type": "integer"}}}},
-    {"enum": [1, 2, 3]},
-    {"anyOf": [{"type": "string"}, {"enum": [1.5]}]},
-    {"oneOf": [{"type": "integer"}, {"enum": [1.0]}]},
-]
+    {"type": "string"}, {"type": "integer"}, {"type": ["array", "object"]}, {"type": "number", "minimum": 0},
+    {"not": {"type": "integer"}}, {"items": {"type": "string"}}, {"items": {"type": "integer"}},
+    {"properties": {"x": {"not": {"type": "integer"}}}}, {"enum": [1, 2, 3]},
+    {"anyOf": [{"type": "string"}, {"enum": [1.5]}]}, {"oneOf": [{"type": "integer"}, {"enum": [1.0]}]},
+]  # fmt: skip
 
 
 def spellings_of(values: list[Any]) -> list[Any]:

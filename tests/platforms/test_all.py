@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, VerdictKind, judge_all
+from tests.case import each
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.fragments import changed, places
@@ -111,37 +112,27 @@ def test_thousands_of_unknown_fields_in_one_object_take_time_in_proportion() -> 
     assert time.process_time() - start < 5  # twice that where each field is sought in a list of all
 
 
-def refusal_rules(platform: Platform, path: JsonPath, value: Any) -> list[str]:
-    return [refusal.rule for refusal in judge_all(changed(GOOD, path, value))[platform].refusals]
-
-
 PLAN = ("services", 0, "plans", 0)
+K8S, SM = Platform.KUBERNETES, Platform.SERVICE_MANAGER
 
 
-@pytest.mark.parametrize(
-    ("platform", "path", "value", "expected"),
-    [
-        (Platform.KUBERNETES, ("services", 0, "plans"), [], ["kubernetes-no-plan"]),
-        (Platform.KUBERNETES, (*PLAN, "description"), "", ["kubernetes-description"]),
-        (Platform.KUBERNETES, (*PLAN, "schemas"), {"service_instance": {"create": 1}}, ["kubernetes-type"]),
-        (Platform.SERVICE_MANAGER, (*PLAN, "description"), "", ["service-manager-required"]),
-        (Platform.SERVICE_MANAGER, (*PLAN, "name"), "reference-instance", ["service-manager-reserved-name"]),
-        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 2**31 - 1, []),
-        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), -(2**31) - 1, ["service-manager-number"]),
-        (Platform.SERVICE_MANAGER, (*PLAN, "maximum_polling_duration"), 2**63, ["service-manager-type"]),
-        (Platform.SERVICE_MANAGER, PLAN, None, ["service-manager-crash"]),
-        (Platform.SERVICE_MANAGER, ("services", 0), None, ["service-manager-crash"]),
-    ],
-)
+@each("platform, path, value, expected", [
+    (K8S, ("services", 0, "plans"), [], ["kubernetes-no-plan"]),
+    (K8S, (*PLAN, "description"), "", ["kubernetes-description"]),
+    (K8S, (*PLAN, "schemas"), {"service_instance": {"create": 1}}, ["kubernetes-type"]),
+    (SM, (*PLAN, "description"), "", ["service-manager-required"]),
+    (SM, (*PLAN, "name"), "reference-instance", ["service-manager-reserved-name"]),
+    (SM, (*PLAN, "maximum_polling_duration"), 2**31 - 1, []),
+    (SM, (*PLAN, "maximum_polling_duration"), -(2**31) - 1, ["service-manager-number"]),
+    (SM, (*PLAN, "maximum_polling_duration"), 2**63, ["service-manager-type"]),
+    (SM, PLAN, None, ["service-manager-crash"]),
+    (SM, ("services", 0), None, ["service-manager-crash"]),
+    *((SM, (*PLAN, "metadata"), {"supportsInstanceSharing": value}, []) for value in ("true", 1, None, [True])),
+])  # fmt: skip
 def test_rules_that_neither_recorded_answers_nor_examples_decide(
     platform: Platform, path: JsonPath, value: Any, expected: list[str]
 ) -> None:
-    assert refusal_rules(platform, path, value) == expected
-
-
-def test_only_true_shares() -> None:
-    for value in ("true", 1, None, [True]):
-        assert refusal_rules(Platform.SERVICE_MANAGER, (*PLAN, "metadata"), {"supportsInstanceSharing": value}) == []
+    assert [refusal.rule for refusal in judge_all(changed(GOOD, path, value))[platform].refusals] == expected
 
 
 def test_service_manager_stops_at_its_first_fault() -> None:

@@ -2,11 +2,14 @@
 
 import pytest
 
+from osbctl.catalog import Catalog
 from osbctl.commands.settings import all_rules
 from osbctl.comparison.kinds import KINDS, register_kind
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import export_format, tools_of
+from osbctl.platforms.updates import simulate_update
 from osbctl.platforms.verdict import judge_all
+from tests.comparison.make import catalog, plan, service
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -20,6 +23,13 @@ def test_each_platform_has_a_record_and_its_modules(platform: Platform) -> None:
     assert set(platform.load_module("updates").REACTIONS) <= set(KINDS)
     assert export_format(platform).shape.whole
     assert tools_of([platform])
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_the_same_catalog_twice_changes_nothing(platform: Platform) -> None:
+    same = Catalog.of(catalog(service("s1", "db", plan("p1", "small", plans=[1]), plan("p2", "large"))))
+    update = simulate_update(platform, same, same)
+    assert (update.rows, update.clashes) == (update.before, [])
 
 
 def test_each_platform_must_have_a_reaction_to_a_kind_of_change() -> None:
