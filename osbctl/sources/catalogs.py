@@ -117,11 +117,7 @@ def require_services(document: Document, *, as_list: bool = False) -> Document:
         return document
     null = next((key for key in data if key.lower() == "services"), "")
     near = next((key for key in data if closest_word(key, ("services",))), "")
-    message = (
-        f"there is no catalog here: `{null}` is not a list"
-        if null
-        else "there is no catalog here: it has no `services`"
-    )
+    message = f"there is no catalog here: {f'`{null}` is not a list' if null else 'it has no `services`'}"
     hint = "a catalog is an object with `services`, a list" if null or not near else did_you_mean(near, ("services",))
     hint = catalog_below_hint(data) or hint
     place = _SourceValue(document, data, (null,) if null else (near,) if near else ())
@@ -352,20 +348,12 @@ def _to_catalog_document(place: _SourceValue, at: str) -> Document:
     if inserted:
         part.set_key_origin(data, "services", (document, path))
         part.set_object_origin(value, (document, path))
-    part.notes = (*_select_notes_of_part(document.notes, path, inserted), *warnings)
+    about_part = [note for note in document.notes if not note.path or note.path[: len(path)] == path]
+    moved = (one._replace(path=(*inserted, *one.path[len(path) :])) if one.path else one for one in about_part)
+    part.notes = (*moved, *warnings)
     if where != at or (inserted and not at):
         part.read_as = f"{document.name}: read {what.format(f' at {where}' if where else '')}"
     return part
-
-
-def _select_notes_of_part(notes: tuple[Finding, ...], path: JsonPath, inserted: JsonPath) -> tuple[Finding, ...]:
-    """The notes about the part at `path`, with paths relative to it, and those about the whole text."""
-    cut = len(path)
-    return tuple(
-        note._replace(path=(*inserted, *note.path[cut:])) if note.path else note
-        for note in notes
-        if not note.path or note.path[:cut] == path
-    )
 
 
 # Errors where there is no catalog.

@@ -191,7 +191,12 @@ def is_source_folder(folder: Path) -> bool:
         if (settings := folder / f"catalog{suffix}").is_file():
             return _is_settings(settings)
     parts = sorted(file for file in services.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    return any((services / part.stem / "plans").is_dir() or _is_part(part) for part in parts[:20])
+    for part in parts[:20]:
+        data = _read_value(part)
+        is_offering = isinstance(data, dict) and "name" in data and bool(data.keys() & {"plans", "bindable"})
+        if is_offering or (services / part.stem / "plans").is_dir():
+            return True
+    return False
 
 
 def _is_settings(file: Path) -> bool:
@@ -205,12 +210,6 @@ def _is_settings(file: Path) -> bool:
         and not isinstance(services, dict)
         and (not isinstance(services, list) or not any(isinstance(service, dict) for service in services))
     )
-
-
-def _is_part(file: Path) -> bool:
-    """Return whether a file is a service offering without a catalog around it."""
-    data = _read_value(file)
-    return isinstance(data, dict) and "name" in data and bool(data.keys() & {"plans", "bindable"})
 
 
 def _read_value(file: Path) -> Any:
@@ -246,7 +245,8 @@ def _walk(folder: str) -> Iterator[str]:
 
 def _find_whole_folders(prefix: str, paths: Collection[str], skipped: Collection[str]) -> set[str]:
     """The source folders and brokerpaks, but those below `skipped` folders or another one."""
-    heads = {head for head, _, name in (path.rpartition("/") for path in paths) if _marks_a_whole(name)}
+    settings = {f"catalog{suffix}" for suffix in SUFFIXES}
+    heads = {path.rpartition("/")[0] for path in paths if path.rpartition("/")[2] in {MANIFEST, LOCK, *settings}}
     heads |= {path.partition("/services/")[0] for path in paths if "/services/" in path and may_be_catalog(path)}
     found: set[str] = set()
     for head in sorted(heads - {""}):
@@ -259,10 +259,6 @@ def _find_whole_folders(prefix: str, paths: Collection[str], skipped: Collection
 
 def _is_brokerpak_folder(folder: str) -> bool:
     return os.path.isfile(f"{folder}/{MANIFEST}") and is_brokerpak(folder)  # noqa: PTH113
-
-
-def _marks_a_whole(name: str) -> bool:
-    return name in (MANIFEST, LOCK) or (name.startswith("catalog.") and name.endswith(SUFFIXES))
 
 
 def is_own_file(path: str) -> bool:

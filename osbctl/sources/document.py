@@ -4,7 +4,7 @@ A document is a parsed text, or a catalog that is composed of parts of texts.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -95,17 +95,8 @@ class Document:
 class ParsedText(Document):
     """A text in JSON or YAML, and the value that was read from it. `faults` left it readable."""
 
-    def __init__(
-        self,
-        name: str,
-        data: Any,
-        syntax: Syntax,
-        notes: tuple[Finding, ...] = (),
-        *,
-        text: str,
-        faults: tuple[TextFault, ...] = (),
-    ) -> None:
-        super().__init__(name, data, syntax, notes)
+    def __init__(self, name: str, data: Any, syntax: Syntax, *, text: str, faults: Sequence[TextFault] = ()) -> None:
+        super().__init__(name, data, syntax)
         self.text, self.faults, self.texts = text, faults, (self,)
 
     @cached_property
@@ -251,7 +242,7 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> ParsedT
     Raises DocumentError: it is neither JSON nor YAML.
     """
     try:
-        value, syntax, notes, faults = _parse_json_or_yaml(text, name, limits)
+        document = _parse_json_or_yaml(text, name, limits)
     except DocumentError as error:
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
@@ -263,10 +254,10 @@ def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> ParsedT
             raise
         found = (one._replace(hint=TEMPLATE) if one.rule == "syntax" else one for one in error.findings)
         raise DocumentError(tuple(found)) from None
-    if syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
+    if document.syntax == "yaml" and "#@" in text and (gap := _YTT_VALUE.search(text)):
         # YAML would read null, of which platforms say something else than of the value.
         raise _syntax_error(text, name, gap.end() - 2, "a template puts a value here, which is missing", TEMPLATE)
-    return ParsedText(name, value, syntax, notes, text=text, faults=faults)
+    return document
 
 
 def is_template(text: str) -> bool:
@@ -291,9 +282,7 @@ def decode_utf8(data: bytes, name: str) -> str:
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
 
-def _parse_json_or_yaml(
-    text: str, name: str, limits: Limits
-) -> tuple[Any, Syntax, tuple[Finding, ...], tuple[TextFault, ...]]:
+def _parse_json_or_yaml(text: str, name: str, limits: Limits) -> ParsedText:
     named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _guess_syntax(text)
     if looks == "json" or (named == "json" and looks != "yaml"):
         from osbctl.sources import json_reader
@@ -301,7 +290,9 @@ def _parse_json_or_yaml(
         try:
             value, faults = json_reader.parse(text, name, limits)
             if not faults or named != "yaml":
-                return value, "json", (_mismatch_finding(name, "YAML", "JSON"),) if named == "yaml" else (), faults
+                document = ParsedText(name, value, "json", text=text, faults=faults)
+                document.notes = (_mismatch_finding(name, "YAML", "JSON"),) if named == "yaml" else ()
+                return document
         except DocumentError:
             if named != "yaml":  # else a YAML flow mapping, or worse: YAML has the say over its own file
                 raise
@@ -309,7 +300,9 @@ def _parse_json_or_yaml(
 
     read = yaml_reader.parse(text, name, limits)
     mismatch = [_mismatch_finding(name, "JSON", "YAML")] if named == "json" else []
-    return read.value, "yaml", (*read.notes, *mismatch), tuple(read.faults)
+    document = ParsedText(name, read.value, "yaml", text=text, faults=read.faults)
+    document.notes = (*read.notes, *mismatch)
+    return document
 
 
 def _guess_syntax(text: str) -> Syntax | None:

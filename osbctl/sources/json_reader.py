@@ -31,16 +31,18 @@ def parse(text: str, name: str, limits: Limits, *, is_secret: bool = False) -> t
     """
     if not text.strip(" \t\r\n"):
         raise DocumentError((Lines(name, text).error("empty-document", "the document is empty", 0),))
+    walk = _Walk(text, name, limits.depth, is_secret=is_secret)
     try:
         value = _DECODER.decode(text)
     except (_SuspectInputError, ValueError, RecursionError):  # the latter is far beyond any limit
-        faults = _Walk(text, name, limits.depth, is_secret=is_secret).find_faults()
+        walk.walk_document()
         try:
-            return _LENIENT_DECODER.decode(text), faults
+            return _LENIENT_DECODER.decode(text), tuple(walk.faults)
         except (ValueError, RecursionError):
             raise DocumentError((Lines(name, text).error("syntax", "this is not JSON", 0),)) from None
-    suspect = depth(value) > limits.depth or _ESCAPED_SURROGATE.search(text)
-    return value, _Walk(text, name, limits.depth, is_secret=is_secret).find_faults() if suspect else ()
+    if depth(value) > limits.depth or _ESCAPED_SURROGATE.search(text):
+        walk.walk_document()
+    return value, tuple(walk.faults)
 
 
 def _build_object_of_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -95,13 +97,8 @@ class _Walk(FaultRecorder):
     recursion is safe; faults that leave the structure whole are gathered.
     """
 
-    def find_faults(self) -> tuple[TextFault, ...]:
-        """The faults that leave the structure whole. Raises DocumentError, with all: another ends the walk."""
-        self.walk_document()
-        return tuple(self.faults)
-
     def walk_document(self) -> Span:
-        """The span of the document's value. Raises DocumentError: a fault of syntax, or the depth, ends the walk."""
+        """The span of the value. Raises DocumentError, with all faults: one of syntax or of depth ends the walk."""
         span, offset = self._walk_value(self._skip_space(0), (), (0, 0))
         span.shown_end = span.start  # reports underline no whole document
         if self._text[offset : offset + 1] in ("{", "["):

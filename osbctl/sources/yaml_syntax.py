@@ -66,7 +66,10 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     offset = min(mark.index, len(text))
     problem = str(getattr(error, "problem", None) or "this is not YAML")
     if problem in ("found character that cannot start any token", "found a tab character that violates indentation"):
-        return _bad_start_finding(text[offset : offset + 1], offset, lines)
+        character = text[offset : offset + 1]
+        if character == "\t":
+            return lines.error("syntax", "a tab stands where YAML wants spaces", offset, "indent with spaces")
+        return lines.error("syntax", f"no value can begin with {character!r}", offset, "put the text in quotes")
     if problem == "found invalid Unicode character escape code":
         return _bad_escape_finding(text, offset, lines)
     if finding := _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines):
@@ -122,12 +125,6 @@ def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
     if last is None or getattr(last, "style", None) not in ("'", '"') or text[last.end_mark.index : stop].strip(" "):
         return None, 0
     return last.start_mark.index, last.end_mark.index
-
-
-def _bad_start_finding(character: str, offset: int, lines: Lines) -> Finding:
-    if character == "\t":
-        return lines.error("syntax", "a tab stands where YAML wants spaces", offset, "indent with spaces")
-    return lines.error("syntax", f"no value can begin with {character!r}", offset, "put the text in quotes")
 
 
 def _bad_escape_finding(text: str, offset: int, lines: Lines) -> Finding:

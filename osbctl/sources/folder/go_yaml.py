@@ -43,7 +43,8 @@ ENUM = {"*any": "string"}
 class Scalar(NamedTuple):
     """A scalar: its text, yaml.v3's tag of it (`str`, `int`, `float`, `bool`, `null` or `timestamp`), and its value.
 
-    With the tag `unknown` the value is yaml.v3's words about its tag."""
+    With the tag `unknown` the value is yaml.v3's words about its tag.
+    """
 
     text: str
     tag: str
@@ -103,9 +104,8 @@ def resolve_scalar(text: str) -> Scalar:
         value = -value if number[1] == "-" else value
         if -(2**63) <= value < 2**64:
             return Scalar(text, "int", value)
-    if _FLOAT.fullmatch(plain):
-        number_value = float(plain)
-        return Scalar(text, "float", number_value) if math.isfinite(number_value) else Scalar(text, "str", text)
+    if _FLOAT.fullmatch(plain) and math.isfinite(float(plain)):
+        return Scalar(text, "float", float(plain))
     return Scalar(text, "str", text)
 
 
@@ -210,9 +210,8 @@ class _Decoder:
             return self._decode_struct(value, kind, path)
         if isinstance(value, dict) and isinstance(kind, dict):
             return self._decode_map(value, kind, path)
-        self.mismatches.append(
-            (path, f"cannot unmarshal !!{'map' if isinstance(value, dict) else 'seq'} into {_go_name(kind)}")
-        )
+        tag = "map" if isinstance(value, dict) else "seq"
+        self.mismatches.append((path, f"cannot unmarshal !!{tag} into {_go_name(kind)}"))
         return None
 
     def _decode_struct(self, value: dict[_Key, Any], struct: StructType, path: JsonPath) -> dict[str, Any]:
