@@ -19,30 +19,20 @@ from typing import Any
 from osbctl.errors import ConfigError, SourceError
 from osbctl.files import read_bounded, write_on_success
 
-LONGEST = 511
-"""Maximum UTF-8 bytes of a password, as in libxcrypt, and of an identity."""
-
-MINIMUM_ROUNDS = 1_000
-"""Minimum of crypt(3) for SHA-512."""
-
-MAXIMUM_ROUNDS = 5_000_000
-"""crypt(3) accepts more, but Service Manager times out after 15 seconds, and some processors are slow."""
+LONGEST = 511  # UTF-8 bytes of a password at most, as in libxcrypt, and of an identity
+MINIMUM_ROUNDS = 1_000  # that of crypt(3) for SHA-512
+MAXIMUM_ROUNDS = 5_000_000  # crypt(3) accepts more; Service Manager waits 15 seconds, and some processors are slow
 
 
 def check_identity(identity: str) -> None:
     """Raise ConfigError if HTTP Basic credentials cannot carry the identity (RFC 7617 §2)."""
-    _check_credential_text(identity, "identity")
+    check_password(identity, "identity")
     if ":" in identity:
         raise ConfigError("the identity contains a colon", "HTTP Basic ends a username at the first colon")
 
 
-def check_password(password: str) -> None:
-    """Raise ConfigError if HTTP Basic credentials or crypt(3) cannot carry the password."""
-    _check_credential_text(password, "password")
-
-
-def _check_credential_text(text: str, name: str) -> None:
-    """Raise ConfigError for an identity or a password (`name` says which) with a fault that both can have."""
+def check_password(text: str, name: str = "password") -> None:
+    """Raise ConfigError if HTTP Basic credentials or crypt(3) cannot carry the password, or what else `name` says."""
     if not text:
         raise ConfigError(f"the {name} is empty")
     if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
@@ -112,8 +102,7 @@ class CredentialRecord:
 
     def __post_init__(self) -> None:
         check_identity(self.identity)
-        _, salt = parse_rounds_and_salt(self.hash)
-        if self.salt != salt:
+        if self.salt != parse_rounds_and_salt(self.hash)[1]:
             raise ConfigError("the salt is not the salt of the hash")
         if self.password is not None:
             check_password(self.password)
@@ -124,8 +113,7 @@ class CredentialRecord:
 
     @property
     def rounds(self) -> int:
-        rounds, _ = parse_rounds_and_salt(self.hash)
-        return rounds
+        return parse_rounds_and_salt(self.hash)[0]
 
     @property
     def expires_at(self) -> float:
@@ -192,9 +180,7 @@ def _sha512_crypt() -> Any:
 
 
 FIELDS = ("identity", "salt", "hash", "password", "label", "expires")
-
-LARGEST = 1 << 20
-"""Maximum size of a credentials file, in bytes."""
+LARGEST = 1 << 20  # bytes of a credentials file at most
 
 
 def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
@@ -294,9 +280,7 @@ def _parse_htpasswd_line(line: str, location: str, number: int) -> CredentialRec
 
 
 _LOCK_FILE = ".osbctl-lock"
-
-LOCK_SECONDS = 10.0
-"""Timeout of the lock. Writing a file takes milliseconds."""
+LOCK_SECONDS = 10.0  # timeout of the lock; writing a file takes milliseconds
 
 
 def format_records(records: CredentialRecord | Sequence[CredentialRecord]) -> str:

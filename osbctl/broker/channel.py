@@ -30,14 +30,11 @@ from osbctl.broker.tls import Tls
 
 _log = logging.getLogger("osbctl.broker")
 
-RECORD = 16384
-"""Size of the largest TLS record (RFC 8446 §5.1), and of one read or write."""
+RECORD = 16384  # bytes of the largest TLS record (RFC 8446 §5.1), and of one read or write
+LARGE_BODY = 65_536  # bytes; up to this size, a body is copied into the send buffer
 
 _REFUSALS = {RequestOutcome.REFUSED: UNAUTHORIZED, RequestOutcome.BUSY: TOO_MANY_CREDENTIALS}
 """Responses to requests without valid credentials; they reveal nothing about the broker."""
-
-LARGE_BODY = 65_536
-"""A body up to this size (bytes) is copied into the send buffer."""
 
 
 @dataclass
@@ -89,10 +86,6 @@ class Phase(Enum):
     ANSWERING = "stall_seconds"  # its response is being sent
     LINGERING = "linger_seconds"  # all was sent; keep reading for a moment
     CLOSED = ""
-
-
-_AWAITING_PEER = (Phase.HANDSHAKE, Phase.IDLE, Phase.READING)
-_READABLE = (*_AWAITING_PEER, Phase.LINGERING)
 
 
 class Channel(HTTPChannel):  # type: ignore[misc]
@@ -165,7 +158,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         """Events to poll the socket for; none while a password is checked, or after the end."""
         if self.total_outbufs_len or self.encrypted:
             return select.POLLOUT if self.phase is not Phase.LINGERING else 0
-        return select.POLLIN | select.POLLPRI if self.phase in _READABLE else 0
+        return select.POLLIN | select.POLLPRI if self.awaits_peer or self.phase is Phase.LINGERING else 0
 
     def handle_read(self) -> None:
         data = self.receive()
@@ -347,7 +340,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     @property
     def awaits_peer(self) -> bool:
         """Return whether the client owes a handshake or (the rest of) a request."""
-        return self.phase in _AWAITING_PEER
+        return self.phase in (Phase.HANDSHAKE, Phase.IDLE, Phase.READING)
 
     @property
     def is_idle(self) -> bool:

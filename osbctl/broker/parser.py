@@ -9,21 +9,16 @@ import binascii
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-MAX_FIELDS = 128
-"""Maximum number of header fields. Platforms send some twenty."""
-
-LONGEST_HEADER = 1536
-"""Characters: enough for an identity and a password of 511 bytes each, in base64."""
+MAX_FIELDS = 128  # of a header; platforms send some twenty
+LONGEST_HEADER = 1536  # characters: enough for an identity and a password of 511 bytes each, in base64
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
-
+# The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals.
 _WEIGHT = re.compile(r"[ \t]*q[ \t]*=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)[ \t]*")
-"""The qvalue of RFC 9110 §12.4.2, `q=0` to `q=1` with up to three decimals."""
-
 _DATES = ("%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
 
 _METHOD, _NAME = rb"[!#$%&'*+.^_`|~0-9A-Z-]+", rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -73,7 +68,6 @@ class RequestParser:
     version = "1.1"
     _head = b""
     _body_left = 0
-    _path: str | None = None
 
     def __init__(self, adj: Any) -> None:
         self.headers: dict[str, str] = {}
@@ -84,14 +78,12 @@ class RequestParser:
         """Return whether part of a request has arrived, beside blank lines."""
         return bool(self._head) or self._body_left > 0
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The path of the target, percent-decoded as Latin-1. Decoding a long one is dear, so it waits for a caller."""
-        if self._path is None:
-            match = _TARGET.fullmatch(self.target)
-            path = (match[1] or match[2] or match[3] or "/") if match else ""
-            self._path = unquote_to_bytes(path).decode("latin-1") if "%" in path else path
-        return self._path
+        match = _TARGET.fullmatch(self.target)
+        path = (match[1] or match[2] or match[3] or "/") if match else ""
+        return unquote_to_bytes(path).decode("latin-1") if "%" in path else path
 
     def received(self, data: bytes) -> int:
         """Parse `data`; returns the number of bytes that belong to this request. Never raises."""

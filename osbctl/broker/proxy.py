@@ -11,8 +11,7 @@ from typing import Self
 
 from osbctl.errors import UsageError
 
-LONGEST_CHAIN = 16
-"""Maximum number of entries of X-Forwarded-For that are read, from the right."""
+LONGEST_CHAIN = 16  # entries of X-Forwarded-For that are read at most, from the right
 
 
 def normalize_address(text: str) -> str:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 FileStamp: TypeAlias = tuple[tuple[int, ...] | None, ...]
 """Result of stat for each file, links followed. None if it is missing."""
 
-FINDINGS_LOGGED = 20
+FINDINGS_LOGGED = 20  # of a faulty version, at most
 
 
 @dataclass

@@ -15,8 +15,7 @@ FILES_KEPT, FEWEST_KEPT = 64, 24
 """Descriptors reserved for listeners, the admin listener's connections, files and the hashing process; with a low limit
 half of it, but not fewer than the second number."""
 
-MINIMUM_FILES = 32
-"""Lowest limit of descriptors with which a broker starts."""
+MINIMUM_FILES = 32  # the lowest limit of descriptors with which a broker starts
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,8 @@ from osbctl.files import check_regular_file, read_bounded
 
 _log = logging.getLogger("osbctl.broker")
 
-SOON_DAYS = 14
-"""Warn of a certificate that expires sooner."""
-
-LARGEST_FILE = 1 << 20
-"""Size limit of a certificate chain or key, in bytes; a usual chain has less than 10,000."""
-
+SOON_DAYS = 14  # warn of a certificate that expires sooner
+LARGEST_FILE = 1 << 20  # bytes of a certificate chain or key at most; a usual chain has less than 10,000
 _DATE = "%Y-%m-%d %H:%M UTC"
 _CLOCK_SKEW = timedelta(minutes=5)  # of the authority, which may have issued a certificate just now
 

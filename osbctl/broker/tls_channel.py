@@ -18,10 +18,7 @@ from osbctl.broker.parser import RequestParser
 _log = logging.getLogger("osbctl.broker")
 
 HTTPS_REQUIRED = error_response("400 Bad Request", "HttpsRequired", "This port speaks only HTTPS.")
-"""Response to plain HTTP on the TLS port."""
-
-MAX_WITHOUT_PLAINTEXT = 2 * RECORD
-"""Bytes accepted without any plaintext: a handshake, an occasional key update, a partial record."""
+MAX_WITHOUT_PLAINTEXT = 2 * RECORD  # bytes: a handshake, an occasional key update, a partial record
 
 
 class TlsChannel(Channel):

@@ -97,7 +97,18 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     """
     check_options(address, options)
     with HttpClient(address, options) as client:
-        return _read_catalog_response(_send_following_redirects(client, address, request_headers(options)), client)
+        response = _send_following_redirects(client, address, request_headers(options))
+        body = b"".join(read_body_chunks(response, client))
+    if response.status != 200:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        raise status_error(client.name, response.status, body, options, headers)
+    value, reason = parse_json_body(body)
+    if not body.strip().startswith(b"{"):
+        raise not_a_catalog_error(client.name, reason)
+    if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it
+        # Without its text: a line may be all of the answer, with its secrets.
+        require_services(Document(client.name, value, "json"))
+    return CatalogResponse(client.name, body, options)
 
 
 def fetch_image(address: str, options: ConnectionOptions) -> bytes:
@@ -203,20 +214,6 @@ def format_origin(url: str) -> str:
     """Scheme, host and port of an address, escaped for a terminal."""
     parts = urlsplit(url)
     return escape_line(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
-
-
-def _read_catalog_response(response: BaseHTTPResponse, client: HttpClient) -> CatalogResponse:
-    body = b"".join(read_body_chunks(response, client))
-    if response.status != 200:
-        headers = {name.lower(): value for name, value in response.headers.items()}
-        raise status_error(client.name, response.status, body, client.options, headers)
-    value, reason = parse_json_body(body)
-    if not body.strip().startswith(b"{"):
-        raise not_a_catalog_error(client.name, reason)
-    if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it
-        # Without its text: a line may be all of the answer, with its secrets.
-        require_services(Document(client.name, value, "json"))
-    return CatalogResponse(client.name, body, client.options)
 
 
 def not_a_catalog_error(name: str, reason: str) -> SourceError:

@@ -25,9 +25,7 @@ _STALLED = ("the TLS handshake was not finished in time", "check that this port 
 WRITE_HTTPS = "this port speaks TLS: write https:// in the address"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
-
-MAX_RECEIVED = 4_000
-"""Characters of a received text that are searched for a password, several times what is shown."""
+MAX_RECEIVED = 4_000  # characters of a received text that are searched for a password, several times what is shown
 
 
 class HttpClient:
@@ -114,9 +112,7 @@ def _create_pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
     options = client.options
     connect = min(options.connect_seconds, options.total_seconds)
     timeout = urllib3.Timeout(connect=connect, read=options.total_seconds)
-    arguments: dict[str, Any] = {"timeout": timeout, "retries": False}
-    if options.client_cert:
-        arguments["cert_file"] = options.client_cert
+    arguments: dict[str, Any] = {"timeout": timeout, "retries": False, "cert_file": options.client_cert}
     if options.insecure:
         urllib3.disable_warnings(faults.InsecureRequestWarning)
         arguments["cert_reqs"] = "CERT_NONE"
@@ -226,6 +222,11 @@ def _explain_protocol_error(error: Exception, client: HttpClient) -> tuple[str, 
     return "it closed the connection without an answer", advice
 
 
+# OpenSSL's X509_V_ERR_... (x509_vfy.h)
+_OTHER_NAME = (62, 64)
+_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
+
+
 def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str, str]:
     """Return a message in OpenSSL's words, with advice on the usual failures."""
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -265,11 +266,6 @@ def _describe_certificate_names(client: HttpClient) -> str:
     common = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
     name = escape_line(common[0])[:80] if common else "none"
     return f"it has a common name alone ({name}), which is no longer read: issue it with a subjectAltName"
-
-
-_OTHER_NAME = (62, 64)
-_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
-"""OpenSSL's X509_V_ERR_... (x509_vfy.h)."""
 
 
 def _error_text(error: object, client: HttpClient) -> str:

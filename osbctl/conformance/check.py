@@ -6,7 +6,7 @@ probes is in `probe_table`; `check_catalog_reply` and `check_error_reply` check 
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -26,27 +26,21 @@ from osbctl.client.catalog_client import (
 from osbctl.client.connection_options import ConnectionOptions, SentPassword, basic_auth, check_options
 from osbctl.client.http_client import Failure, normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
-from osbctl.conformance.exchange import Exchange, Fault, Reply, merge_faults
+from osbctl.conformance.exchange import Exchange, Fault, Probe, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import ApiVersion, Platform, format_platforms, platforms_refusing
 from osbctl.rule import RULES
 
 VERSION = "X-Broker-API-Version"
-IDENTITY = "osbctl-check-7f1c"
-"""Sent as the request identity, to see whether it comes back."""
-
-_TELLING = 12
-"""Characters; a shorter password is looked for in the form in which it is sent alone."""
-
+IDENTITY = "osbctl-check-7f1c"  # sent as the request identity, to see whether it comes back
+MOST_SILENT = 2  # after so many requests without a whole answer no more are sent
+_TELLING = 12  # characters; a shorter password is looked for in the form in which it is sent alone
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _MOST_TOLD = 3
 _STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
 _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 """Among the challenges of one header or several (RFC 9110 §11.6.1)."""
-
-MOST_SILENT = 2
-"""After so many requests without a whole answer no more are sent."""
 
 
 class CheckResult(NamedTuple):
@@ -79,9 +73,8 @@ def check_broker(
         raise status_error(exchange.name, 401, first_reply.body, options, first_reply.headers)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
-    probe_faults = [fault for fault in probe_faults if fault.rule not in superseded]
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
-    faults += probe_faults
+    faults += [fault for fault in probe_faults if fault.rule not in superseded]
     is_whole = first_reply.status == 200 and not first_reply.fault
     read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
     # What is still not JSON, with NaN, only a platform can read.
@@ -97,16 +90,16 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
     if not exchange.secure:
         faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
     for _ in range(MAX_REDIRECTS + 1):
-        reply = exchange.send_request(header_changes={"X-Broker-API-Request-Identity": IDENTITY})
-        if reply.no_response:
-            if reply.no_response.kind is Failure.UNREACHABLE:
-                raise reply.no_response
-            kind, hint = reply.no_response.kind, reply.no_response.advice
-            # Whether a platform trusts an authority depends on its own store.
-            refused = () if kind is Failure.UNKNOWN_AUTHORITY else None
-            is_tls = kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY)
-            tls_fault = Fault("wire-certificate", reply.fault, refused_by=refused, hint=hint)
-            faults.append(tls_fault if is_tls else Fault("wire-no-answer", reply.fault, reply))
+        reply = exchange.send_request(Probe(header_changes={"X-Broker-API-Request-Identity": IDENTITY}))
+        if failed := reply.no_response:
+            if failed.kind is Failure.UNREACHABLE:
+                raise failed
+            fault = Fault("wire-no-answer", reply.fault, reply)
+            if failed.kind is not Failure.NO_RESPONSE:
+                # Whether a platform trusts an authority depends on its own store.
+                refused = () if failed.kind is Failure.UNKNOWN_AUTHORITY else None
+                fault = Fault("wire-certificate", reply.fault, refused_by=refused, hint=failed.advice)
+            faults.append(fault)
             return exchange, None
         target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
         if target is None:
@@ -151,7 +144,7 @@ def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) ->
         return
     failed, table = 0, list(probe_table(exchange, first_reply))
     for number, probe in enumerate(table):
-        reply = exchange.send_request(probe.variation, probe.header_changes, path=probe.path, max_seconds=probe_seconds)
+        reply = exchange.send_request(probe, probe_seconds)
         if _is_limited(reply) and reply.status != first_reply.status:
             message = f"stopped by {reply.status} after {number} of {len(table)} probes"
             yield Fault("wire-limited", message, reply, hint="ask again later, or lift the limit")
@@ -187,8 +180,8 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     yield from _check_body(reply, reply.platforms)
     if reply.fault:
         return
-    yield from _check_password_leak(reply, options)
-    yield from _check_request_identity(reply, options.api_version)
+    yield from _check_password_leak(reply)
+    yield from _check_request_identity(reply)
     if reply.seconds > slow_seconds:
         refused = [platform for platform in reply.platforms if reply.seconds > platform.record.timeout]
         severity = Severity.ERROR if refused else None
@@ -200,12 +193,12 @@ def _platforms_sending(version: str, platforms: Collection[Platform]) -> list[Pl
     return [platform for platform in platforms if platform.api_version == version]
 
 
-def _check_password_leak(reply: Reply, options: ConnectionOptions) -> Iterator[Fault]:
+def _check_password_leak(reply: Reply) -> Iterator[Fault]:
     """Check that neither the catalog, which everybody may read, nor a header holds the password that was sent."""
     hint = "take it out of the answer, and change it"
-    if any(map(options.holds_password, reply.headers.values())):
+    if any(map(reply.options.holds_password, reply.headers.values())):
         yield Fault("wire-secret", "a header of the answer holds the password that was sent", reply, hint=hint)
-    place = find_sent_password(reply.body, reply.json, options)
+    place = find_sent_password(reply.body, reply.json, reply.options)
     if place is not None:
         location = f", at {place}" if place else ""
         yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
@@ -231,11 +224,11 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
         yield Fault("wire-content-type", f"{called}, not application/json", reply)
 
 
-def _check_request_identity(reply: Reply, version: str) -> Iterator[Fault]:
+def _check_request_identity(reply: Reply) -> Iterator[Fault]:
     """Check that the request identity comes back; API version 2.15 added it."""
     returned = reply.headers.get("x-broker-api-request-identity")
     if returned != IDENTITY:
-        severity = None if version >= ApiVersion.V2_15 else Severity.INFO
+        severity = None if reply.options.api_version >= ApiVersion.V2_15 else Severity.INFO
         outcome = f"came back as {reply.redact(returned)}" if returned else "did not come back"
         yield Fault("wire-request-identity", f"X-Broker-API-Request-Identity {outcome}", reply, severity)
 
@@ -268,39 +261,13 @@ def _echoes_credentials(reply: Reply) -> bool:
     return (bool(token) and token in text) or (len(password) >= _TELLING and SentPassword(user, password).is_in(text))
 
 
-class Probe(NamedTuple):
-    """A request, and requirements of its reply: one whose status is not `allowed` breaks `rule`.
-
-    Where the catalog is served all the same, it breaks `open_rule`. `compare` compares an allowed reply with the first
-    one; it gets every reply where `allowed` is empty. `always`: also check a reply with the status of the first.
-    """
-
-    variation: str = ""
-    header_changes: Mapping[str, str | None] = {}
-    rule: str = ""
-    allowed: tuple[int, ...] = ()
-    compare: Callable[[Reply, Reply], Iterable[Fault]] | None = None
-    path: str = ""
-    open_rule: str = ""
-    always: bool = False
-
-    def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
-        """The faults of a reply; `first_reply` is the reply to the valid request."""
-        if not self.allowed or reply.status in self.allowed:
-            return self.compare(first_reply, reply) if self.compare else ()
-        rule = self.open_rule if self.open_rule and reply.holds_catalog else self.rule
-        wanted = self.allowed[0]
-        severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
-        return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity)]
-
-
 def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     """The probes of a broker that gave `first_reply`; wrong logins come last, since it may lock the account."""
     path, is_served = exchange.path, first_reply.status == 200
     if is_served and not first_reply.fault:
         gzip = {"Accept-Encoding": "gzip"}
         yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _compare_gzip_reply)
-    yield from _version_probes(exchange.options, first_reply)
+    yield from _version_probes(first_reply)
     asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
     if is_served and asks_doubled and path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
@@ -308,13 +275,14 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     yield from _login_probes(exchange.options)
 
 
-def _version_probes(options: ConnectionOptions, first_reply: Reply) -> Iterator[Probe]:
+def _version_probes(first_reply: Reply) -> Iterator[Probe]:
     bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule="wire-version-unchecked")
     yield bad._replace(variation=f"without {VERSION}", header_changes={VERSION: None}, allowed=(412, 400))
     yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
     yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
     if first_reply.status in (200, 412):
-        for version in sorted({platform.api_version for platform in first_reply.platforms} - {options.api_version}):
+        others = {platform.api_version for platform in first_reply.platforms} - {first_reply.options.api_version}
+        for version in sorted(others):
             compare = partial(_check_platform_version, version)
             yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True)
 

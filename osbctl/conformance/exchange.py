@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -118,6 +118,48 @@ class Reply:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
+class Fault(NamedTuple):
+    """One thing that is wrong with the answer to one request; `reply` None: with the broker as a whole.
+
+    `severity` and `refused_by` None: as the record of the rule has them.
+    """
+
+    rule: str
+    text: str
+    reply: Reply | None = None
+    severity: Severity | None = None
+    refused_by: Collection[Platform] | None = None
+    hint: str = ""
+
+
+class Probe(NamedTuple):
+    """A request, and requirements of its reply: one whose status is not `allowed` breaks `rule`.
+
+    It asks `path`, if that is not empty, with `header_changes`: headers with other values, or None to omit them.
+    `variation` says in a report what is special about it. Where the catalog is served all the same, it breaks
+    `open_rule`. `compare` compares an allowed reply with the first one; it gets every reply where `allowed` is empty.
+    `always`: also check a reply with the status of the first.
+    """
+
+    variation: str = ""
+    header_changes: Mapping[str, str | None] = {}
+    rule: str = ""
+    allowed: tuple[int, ...] = ()
+    compare: Callable[[Reply, Reply], Iterable[Fault]] | None = None
+    path: str = ""
+    open_rule: str = ""
+    always: bool = False
+
+    def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
+        """The faults of a reply; `first_reply` is the reply to the valid request."""
+        if not self.allowed or reply.status in self.allowed:
+            return self.compare(first_reply, reply) if self.compare else ()
+        rule = self.open_rule if self.open_rule and reply.holds_catalog else self.rule
+        wanted = self.allowed[0]
+        severity = Severity.ERROR if reply.status >= 500 and wanted != 200 else None
+        return [Fault(rule, f"answered {reply.status}, not {wanted}", reply, severity)]
+
+
 class Exchange:
     """Asks one broker, each time on a connection of its own, as `platforms` do that ask once an hour."""
 
@@ -127,29 +169,14 @@ class Exchange:
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
 
-    def send_request(
-        self,
-        variation: str = "",
-        header_changes: Mapping[str, str | None] | None = None,
-        *,
-        path: str = "",
-        max_seconds: float = inf,
-    ) -> Reply:
-        """Send a valid request, except for `header_changes`: headers with other values, or None to omit them.
-
-        `variation` says in a report what is special about it. It ends after `max_seconds`. Failures are in the reply.
-        """
+    def send_request(self, probe: Probe, max_seconds: float = inf) -> Reply:
+        """Send the request of a probe, which ends after `max_seconds`. Failures are in the reply."""
         options = self.options
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
-        sent = {name: value for name, value in {**usual, **(header_changes or {})}.items() if value is not None}
-        url = urlunsplit(urlsplit(self.address)._replace(path=path)) if path else self.address
-        reply = Reply(
-            f"GET {options.redact_address(path or self.path)}",
-            variation,
-            sent=sent.get("Authorization", ""),
-            options=options,
-            platforms=self.platforms,
-        )
+        sent = {name: value for name, value in {**usual, **probe.header_changes}.items() if value is not None}
+        url = urlunsplit(urlsplit(self.address)._replace(path=probe.path)) if probe.path else self.address
+        request, login = f"GET {options.redact_address(probe.path or self.path)}", sent.get("Authorization", "")
+        reply = Reply(request, probe.variation, sent=login, options=options, platforms=self.platforms)
         bounded = replace(options, total_seconds=min(max_seconds, options.total_seconds))
         body = bytearray()
         began = time.monotonic()
@@ -166,20 +193,6 @@ class Exchange:
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began
         return reply
-
-
-class Fault(NamedTuple):
-    """One thing that is wrong with the answer to one request; `reply` None: with the broker as a whole.
-
-    `severity` and `refused_by` None: as the record of the rule has them.
-    """
-
-    rule: str
-    text: str
-    reply: Reply | None = None
-    severity: Severity | None = None
-    refused_by: Collection[Platform] | None = None
-    hint: str = ""
 
 
 def merge_faults(faults: Iterable[Fault], platforms: Collection[Platform] = EVERY) -> tuple[Finding, ...]:

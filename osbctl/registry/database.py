@@ -37,8 +37,7 @@ try:
 except ImportError as error:
     raise missing_extra_error() from error
 
-WAIT_SECONDS = 10.0
-"""Seconds to wait for another writer, and for a connection to the server."""
+WAIT_SECONDS = 10.0  # for another writer, and for a connection to the server
 
 
 class Database:
@@ -188,6 +187,7 @@ def _begin_sqlite_transaction(connection: Connection) -> None:
 
 
 _RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is left"
+_RESTARTED = ("the server was stopped or restarted meanwhile", "try again")
 _KNOWN = (
     (("database is locked", "lock timeout"), "another process is writing, and did not finish in time", "try again"),
     (("disk is full", "disk full", "no space left", "disk i/o"), "the disk is full, or fails", "nothing was changed"),
@@ -198,11 +198,7 @@ _KNOWN = (
     (("password auth", "no password"), "the server refuses the user or the password", "set PGPASSWORD or ~/.pgpass"),
     (("does not exist",), "the server has no such database or user", "`createdb` makes a database"),
     (("timeout expired",), "the server did not answer in time", "check that it is reachable from here"),
-    (
-        ("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"),
-        "the server was stopped or restarted meanwhile",
-        "try again",
-    ),
+    (("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"), *_RESTARTED),
     (("connection refused", "no such file"), "no server listens there", "check that PostgreSQL runs at that address"),
 )
 """Texts in the driver's message, our sentence, and advice; the first match counts."""
@@ -249,9 +245,7 @@ BROKERS = Table(
 
 LIGHT = tuple(column for column in BROKERS.c if column.name not in ("catalog", "previous", "kept", "variable"))
 """The columns of a broker without its catalogs."""
-
-_LOCK = 0x6F7362_63746C
-"""The key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl."""
+_LOCK = 0x6F7362_63746C  # the key of PostgreSQL's advisory lock: any fixed number does; this one spells osbctl
 
 
 def ensure_table(database: Database, *, create: bool = True) -> None:

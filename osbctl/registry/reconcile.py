@@ -27,8 +27,7 @@ _NOTES = {
     State.ORPHANED: "still active, but its service offering is removed: no new instances can be created",
 }
 
-MAX_TOLD = 500
-"""Maximum number of changes of one refresh that are listed."""
+MAX_TOLD = 500  # changes of one refresh that are listed at most
 
 
 @dataclass(frozen=True, slots=True)
