@@ -173,8 +173,7 @@ print([thread.name for thread in threading.enumerate() if thread.name == "log wr
 """
     reading, writing = os.pipe()
     os.close(reading)
-    ended = subprocess.run(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=writing, check=False, text=True
-    )
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=writing, check=False, text=True)
     os.close(writing)
     assert ended.stdout == "[]\n"

@@ -112,10 +112,8 @@ def test_connection_is_not_evicted_during_its_password_check(trust: ssl.SSLConte
         waiting.extend((CredentialCheck(), wake))
         return waiting[0]  # type: ignore[no-any-return]
 
-    with (
-        running(trust, None, replace(LONG, connections=8, grace_seconds=0), authenticate=slow) as broker,
-        ExitStack() as held,
-    ):
+    settings = replace(LONG, connections=8, grace_seconds=0)
+    with running(trust, None, settings, authenticate=slow) as broker, ExitStack() as held:
         client = held.enter_context(come(broker, "127.0.0.5"))
         client.sendall(RIGHT)
         assert until(lambda: waiting)

@@ -187,17 +187,10 @@ def test_all_systemd_sockets_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
             sock.close()
 
 
-@pytest.mark.parametrize(
-    "environ",
-    [
-        {"LISTEN_PID": "1"},
-        {"LISTEN_PID": f"{os.getpid()}0"},
-        {"LISTEN_PID": ""},
-        {"LISTEN_FDS": "0"},
-        {"LISTEN_FDS": "-1"},
-        {"LISTEN_FDS": "x"},
-    ],
-)
+@pytest.mark.parametrize("environ", [
+    *({"LISTEN_PID": pid} for pid in ("1", f"{os.getpid()}0", "")),
+    *({"LISTEN_FDS": number} for number in ("0", "-1", "x")),
+])  # fmt: skip
 def test_systemd_sockets_of_others_are_ignored(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as sock:
         assert handed(monkeypatch, sock, **environ) == []

@@ -190,10 +190,8 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(
         nameless.add("lost")
         nameless.close()
     why = "Broken pipe" if closed else "Resource temporarily unavailable"
-    told = [
-        f"the log cannot be written, lines are lost: {reason}" for reason in (why, "Resource temporarily unavailable")
-    ]
-    assert caplog.messages == told
+    reasons = (why, "Resource temporarily unavailable")
+    assert caplog.messages == [f"the log cannot be written, lines are lost: {reason}" for reason in reasons]
 
 
 def test_log_writes_are_whole_lines_of_at_most_4096_bytes(tmp_path: Path) -> None:
@@ -260,9 +258,8 @@ def test_low_descriptor_limit_lowers_the_number_of_connections(tmp_path: Path) -
 
 def test_low_descriptor_limit_is_said(tmp_path: Path) -> None:
     with process(tmp_path, partial(start, file_limit=40), insecure_http=True) as broker:
-        assert (
-            "at most 16 connections at a time: the limit of open files is 40; 1,000 need 1064 (ulimit -n)" in broker.log
-        )
+        said = "at most 16 connections at a time: the limit of open files is 40; 1,000 need 1064 (ulimit -n)"
+        assert said in broker.log
     with process(tmp_path, partial(start, file_limit=31), insecure_http=True) as broker:
         assert broker.process.wait(10) == 3
         assert "the limit of open files is 31, and a broker needs 32 at least" in broker.log
@@ -275,23 +272,20 @@ def test_closed_standard_stream_is_not_reused_by_a_socket(tmp_path: Path, closed
     show = "import os; print([os.readlink(f'/proc/self/fd/{number}') for number in range(3)], file=open('seen', 'w'))"
     program = f"from osbctl.__main__ import _replace_closed_streams; _replace_closed_streams(); {show}"
     command = ["sh", "-c", f'exec "$0" -c "$1" {closed}>&-', sys.executable, program]
-    subprocess.run(
-        command, cwd=tmp_path, check=True, timeout=PATIENCE, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
+    none = subprocess.DEVNULL
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=PATIENCE, stdin=none, stdout=none)
     assert ast.literal_eval((tmp_path / "seen").read_text())[int(closed)] == os.devnull
 
 
-@each(
-    "told",
-    [
-        {},
-        {"tls_cert": Path("c")},
-        {"trusted_proxies": ("10.0.0.1",), "insecure_http": True},
-        {"insecure_http": True, "admin_hosts": ("a",)},
-    ],
-)
-def test_conflicting_options_are_refused(told: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
+@each("told, message", [
+    ({}, "HTTPS is not configured"),
+    ({"tls_cert": Path("c")}, "--tls-cert and --tls-key must be given together"),
+    ({"trusted_proxies": ("10.0.0.1",), "insecure_http": True}, "more than one way to listen is given"),
+    ({"insecure_http": True, "admin_hosts": ("a",)}, "--admin-host is for --admin-listen"),
+    ({"insecure_http": True, "trusted_proxy_hops": 1}, "--trusted-proxy-hops is for --trusted-proxy or --unix-socket"),
+])  # fmt: skip
+def test_conflicting_options_are_refused(told: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         ServeOptions(**told).check()
 
 

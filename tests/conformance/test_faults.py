@@ -55,12 +55,7 @@ BREAKS = {
     "wire-version-differs": ["empty-when-new", "less-when-new"],
     "wire-not-json": ["html-when-new", "html-when-old", "not-json", "a-list", "mark", "trailing", "nan"],
     "wire-redirect": [
-        "redirects",
-        "redirects-308",
-        "redirects-away",
-        "redirects-nowhere",
-        "redirects-twice",
-        "redirects-up",
+        *("redirects", "redirects-308", "redirects-away", "redirects-nowhere", "redirects-twice", "redirects-up")
     ],
     "wire-slow": ["slow"],
     "wire-cut": ["cut", "drips-body"],
@@ -145,14 +140,11 @@ def test_every_rule_of_the_wire_is_shown() -> None:
     assert shown == {rule.id for rule in RULES.values() if rule.category is Category.WIRE}
 
 
-@pytest.mark.parametrize(
-    ("name", "severity", "told"),
-    [
-        ("unstable", Severity.ERROR, r"db/small: the id changed from .* while the name stayed"),
-        ("updated", Severity.INFO, r"db: metadata.* changed from \"0000\" to \"0001\""),
-        ("reorders", Severity.INFO, r"db: the plans changed order"),
-    ],
-)
+@pytest.mark.parametrize(("name", "severity", "told"), [
+    ("unstable", Severity.ERROR, r"db/small: the id changed from .* while the name stayed"),
+    ("updated", Severity.INFO, r"db: metadata.* changed from \"0000\" to \"0001\""),
+    ("reorders", Severity.INFO, r"db: the plans changed order"),
+])  # fmt: skip
 def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:
     with faulty(name) as (address, _):
         (found,) = (one for one in check_broker(address, OPTIONS, **PATIENCE).findings if one.rule == "wire-unstable")
@@ -168,14 +160,11 @@ def test_a_fault_of_every_request_is_told_from_one_of_a_version() -> None:
     assert found.message.startswith("GET /v2/catalog, also with X-Broker-API-Version: ")
 
 
-@pytest.mark.parametrize(
-    ("name", "severity", "told"),
-    [
-        ("empty-when-new", Severity.ERROR, "the catalog is empty"),
-        ("less-when-new", Severity.INFO, "metadata"),
-        ("html-when-new", Severity.ERROR, "not a JSON object"),
-    ],
-)
+@pytest.mark.parametrize(("name", "severity", "told"), [
+    ("empty-when-new", Severity.ERROR, "the catalog is empty"),
+    ("less-when-new", Severity.INFO, "metadata"),
+    ("html-when-new", Severity.ERROR, "not a JSON object"),
+])  # fmt: skip
 def test_the_answer_at_a_platforms_own_version_is_looked_at(name: str, severity: Severity, told: str) -> None:
     with faulty(name) as (address, _):
         checked = check_broker(address, OPTIONS, **PATIENCE)
@@ -199,15 +188,12 @@ def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severi
     assert {one.severity for one in found if one.rule == "wire-request-identity"} == {severity}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "severity", "refused"),
-    [
-        (5.0, None, ()),
-        (15.0, Severity.WARNING, ()),
-        (15.1, Severity.ERROR, (Platform.SERVICE_MANAGER,)),
-        (60.1, Severity.ERROR, EVERY),
-    ],
-)
+@pytest.mark.parametrize(("seconds", "severity", "refused"), [
+    (5.0, None, ()),
+    (15.0, Severity.WARNING, ()),
+    (15.1, Severity.ERROR, (Platform.SERVICE_MANAGER,)),
+    (60.1, Severity.ERROR, EVERY),
+])  # fmt: skip
 def test_service_manager_gives_up_first(
     seconds: float, severity: Severity | None, refused: tuple[Platform, ...]
 ) -> None:

@@ -122,18 +122,15 @@ def test_gzip_is_the_brokers_own(front: Ask) -> None:
     assert front(Accept_Encoding="gzip", If_None_Match=headers["etag"])[0] == 304
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "changes", "expected"),
-    [
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
-        ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
-        ("GET", "/v2/catalog", {"Authorization": None}, 401),
-        ("GET", "/v2/catalog", {"Authorization": "Basic cGxhdGZvcm06d3Jvbmc="}, 401),
-        ("GET", "/v2/service_instances/1", {}, 404),
-        ("DELETE", "/v2/catalog", {}, 405),
-    ],
-)
+@pytest.mark.parametrize(("method", "path", "changes", "expected"), [
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
+    ("GET", "/v2/catalog", {"Authorization": None}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Basic cGxhdGZvcm06d3Jvbmc="}, 401),
+    ("GET", "/v2/service_instances/1", {}, 404),
+    ("DELETE", "/v2/catalog", {}, 405),
+])  # fmt: skip
 def test_refusals(front: Ask, method: str, path: str, changes: dict[str, Any], expected: int) -> None:
     status, headers, body = front(method, path, **changes)
     assert status == expected

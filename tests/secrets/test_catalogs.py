@@ -94,9 +94,8 @@ def runs() -> Iterator[Run]:
 WITHOUT_CATALOG = {"init", "new", "schema", "rules", "lsp", "hash-password", "verify-password", "brokers remove"}
 """Commands that read no catalog, or print nothing of one. The editor has a test below."""
 
-HOUSE = {
-    "properties": {"services": {"items": {"required": ["x"], "additionalProperties": {"type": ["null", "array"]}}}}
-}
+_SERVICE = {"required": ["x"], "additionalProperties": {"type": ["null", "array"]}}
+HOUSE = {"properties": {"services": {"items": _SERVICE}}}
 """A user schema that refuses nearly every value."""
 
 
@@ -119,9 +118,8 @@ class Desk:
         server.put(self.catalog)
 
     def run(self, words: list[str]) -> Any:
-        passwords = {
-            f"OSBCTL_BROKER_{name.upper().replace('-', '_')}_PASSWORD": PASSWORD for name in (*PLATFORMS, "clean")
-        }
+        names = (name.upper().replace("-", "_") for name in (*PLATFORMS, "clean"))
+        passwords = {f"OSBCTL_BROKER_{name}_PASSWORD": PASSWORD for name in names}
         return osbctl(*words, cwd=self.folder, OSBCTL_PASSWORD=PASSWORD, **passwords)
 
     def outputs(self, run: Run) -> Iterator[bytes]:
@@ -285,17 +283,10 @@ def test_no_command_shows_a_secret_of_a_file_that_cannot_be_read(fault: str, tmp
     text = BROKEN[fault].format("qz000mark")
     (tmp_path / "good.json").write_text(json.dumps(clean_catalog(["client"])))
     (tmp_path / "catalog.yaml").write_text(text)
-    words = [f"validate catalog.yaml -f {form}" for form in Format] + [
-        f"diff catalog.yaml good.json -f {form}" for form in DiffFormat
-    ]
-    words += [
-        "show catalog.yaml",
-        "page catalog.yaml -o p.html",
-        "fix catalog.yaml",
-        "split catalog.yaml x",
-        "drift catalog.yaml good.json",
-    ]
-    for line in words:
+    words = [f"validate catalog.yaml -f {form}" for form in Format]
+    words += [f"diff catalog.yaml good.json -f {form}" for form in DiffFormat]
+    words += ["show catalog.yaml", "page catalog.yaml -o p.html", "fix catalog.yaml", "split catalog.yaml x"]
+    for line in (*words, "drift catalog.yaml good.json"):
         with case(line):
             done = osbctl(*line.split(), cwd=tmp_path)
             assert "qz000mark" not in done.stdout + done.stderr, done.stdout + done.stderr

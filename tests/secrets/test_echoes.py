@@ -198,11 +198,9 @@ def shown_forms(output: str, password: str) -> list[str]:
     forms |= {"base64": inner.lower()}
     found = [name for name, form in forms.items() if form in text or form.replace("+", "-").replace("/", "_") in text]
     halves = {f"half of {name}": form for name, form in forms.items()}
-    found += [
-        name
-        for name, form in halves.items()
-        if form[: len(form) // 2 + 1] in text or form[len(form) // 2 - 1 :] in text
-    ]
+    for name, form in halves.items():
+        if form[: len(form) // 2 + 1] in text or form[len(form) // 2 - 1 :] in text:
+            found.append(name)
     for word in re.findall(r"[A-Za-z0-9+/_-]{16,}", output):
         with suppress(ValueError):
             if password.encode() in b64decode(word.replace("-", "+").replace("_", "/") + "=="):
@@ -233,14 +231,10 @@ def run(folder: Path, words: str, password: str) -> str:
     line = words.split()
     if "--database" not in line or line[:2] == ["brokers", "add"]:
         line += ["--user", USER]
-    passwords = dict.fromkeys(
-        ("OSBCTL_PASSWORD", "OSBCTL_BROKER_STORED_PASSWORD", "OSBCTL_BROKER_NEW_PASSWORD"), password
-    )
-    done = (
-        osbctl(*line, "--timeout", "5", cwd=folder, **passwords)
-        if line[:2] != ["brokers", "list"]
-        else osbctl(*line, cwd=folder)
-    )
+    if line[:2] != ["brokers", "list"]:
+        line += ["--timeout", "5"]
+    names = ("OSBCTL_PASSWORD", "OSBCTL_BROKER_STORED_PASSWORD", "OSBCTL_BROKER_NEW_PASSWORD")
+    done = osbctl(*line, cwd=folder, **dict.fromkeys(names, password))
     page = folder / "page.html"
     written = page.read_text() if page.exists() else ""
     page.unlink(missing_ok=True)
@@ -262,15 +256,9 @@ def judge(folder: Path, echo: Echo, password: str, cases: list[tuple[str, str, s
 
 
 IN_CATALOGS = (
-    "catalog",
-    "catalog without escapes",
-    "name",
-    "names of two plans",
-    "key",
-    "values of a wrong type",
-    "parameters",
+    "catalog", "catalog without escapes", "name", "names of two plans", "key", "values of a wrong type", "parameters",
     "no catalog",
-)
+)  # fmt: skip
 
 
 def echoes() -> list[tuple[str, str]]:

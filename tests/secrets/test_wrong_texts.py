@@ -64,9 +64,8 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     files = {}
     for place, line in YAML_PLACES.items():
         for number, value in enumerate(YAML):
-            files[f"{place.replace(' ', '-')}-{number}.yaml"] = (
-                f"services:\n- id: a\n  name: db\n  {line.format(value)}\n"
-            )
+            text = f"services:\n- id: a\n  name: db\n  {line.format(value)}\n"
+            files[f"{place.replace(' ', '-')}-{number}.yaml"] = text
     for place, line in JSON_PLACES.items():
         for number, value in enumerate(JSON):
             files[f"{place.replace(' ', '-')}-{number}.json"] = f'{{"services": [{{"id": "a", {line.format(value)}}}]}}'
