@@ -119,14 +119,9 @@ def test_a_folder_that_is_named_is_searched_even_if_it_is_ignored_or_hidden(proj
 
 def test_names_are_as_the_folder_was_spelled(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project / "jobs")
-    for folder, name in (
-        (".", "broker/spec"),
-        ("./", "broker/spec"),
-        ("broker/", "broker/spec"),
-        ("../jobs", "../jobs/broker/spec"),
-    ):
+    for folder, prefix in ((".", ""), ("./", ""), ("broker/", ""), ("../jobs", "../jobs/")):
         with case(folder):
-            assert find_sources(folder).sources == (name,)
+            assert find_sources(folder).sources == (f"{prefix}broker/spec",)
 
 
 def test_the_repository_of_a_hook_is_not_that_of_the_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,10 +152,7 @@ def test_source_folders_and_brokerpaks_are_one_source_each(tmp_path: Path) -> No
         "deep/pak/inner": {"catalog.yaml": "services: []\n", "services/a.yaml": PART},
     }
     write(tmp_path, {f"{folder}/{name}": text for folder, files in folders.items() for name, text in files.items()})
-    write(
-        tmp_path,
-        {"cf/manifest.yml": "applications: []\n", "k8s/services/a.yaml": "kind: Service\nmetadata: {name: a}\n"},
-    )
+    write(tmp_path, {"cf/manifest.yml": "applications: []\n", "k8s/services/a.yaml": "kind: Service\nmetadata: {}\n"})
     assert found_in(tmp_path) == sorted(folders.keys() - {"deep/pak/inner"})
     for folder in folders:
         with case(folder):
@@ -201,9 +193,8 @@ def test_files_in_conflict_are_found_once(tmp_path: Path) -> None:
 
 
 def test_only_files_with_the_words_of_a_catalog_are_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(
-        tmp_path, {f"{number}/{name.replace('/', '-')}": text for number in range(20) for name, text in OTHERS.items()}
-    )
+    others = {name.replace("/", "-"): text for name, text in OTHERS.items()}
+    write(tmp_path, {f"{number}/{name}": text for number in range(20) for name, text in others.items()})
     parsed: list[str] = []
     monkeypatch.setattr(discovery, "parse_if_possible", lambda text, name: parsed.append(name) or ())
     progress: list[tuple[int, int]] = []

@@ -91,9 +91,8 @@ def test_rows_that_are_kept_for_their_instances() -> None:
     broker = copy.deepcopy(CATALOG)
     del broker["services"][1], broker["services"][0]["plans"][1]
     assert find_drift(kept, broker) == []
-    assert any(
-        note.endswith("does not have them: db/large, queue, queue/only") for note in stored_catalog_notes(kept, broker)
-    )
+    notes = stored_catalog_notes(kept, broker)
+    assert any(note.endswith("does not have them: db/large, queue, queue/only") for note in notes)
     again = "the broker offers it again, the platform keeps it as removed"
     assert {(c.rule, c.message) for c in find_drift(kept, CATALOG)} == {
         ("change-plan-added", again),
@@ -225,10 +224,7 @@ OFFERING, PLAN = OFFERINGS[0], PLANS[0]
 UNHAPPY: dict[str, tuple[list[Any], str]] = {
     "not logged in": ([{"errors": [{"code": 1000, "detail": "Invalid Auth Token"}]}], "an error of the platform"),
     "not allowed": ([{"kind": "Status", "message": "is forbidden"}], "an error of the platform"),
-    "v2 services": (
-        [{"total_results": 1, "resources": [{"metadata": {}, "entity": {"label": "a"}}]}],
-        "export of the v2 API",
-    ),
+    "v2 services": ([{"resources": [{"metadata": {}, "entity": {"label": "a"}}]}], "export of the v2 API"),
     "nothing known": ([{"a": 1}], "neither a catalog nor an export"),
     "resources are no list": ([{"resources": {"a": 1}}], "/resources is not a list"),
     "a row is no object": ([{"resources": [3]}], "/resources/0 is not an object"),
@@ -325,12 +321,10 @@ def test_documents_of_one_file() -> None:
 
 def test_a_list_of_one_kind_leaves_it_out_in_its_items() -> None:
     items = export_as(K8S, CATALOG)[0]["items"]
-    kinds = {
-        kind: [one for one in items if one["kind"] == kind] for kind in ("ClusterServiceClass", "ClusterServicePlan")
-    }
+    lists: dict[str, list[Any]] = {}
     for item in items:
-        del item["kind"]
-    stored = read(*({"kind": f"{kind}List", "items": some} for kind, some in kinds.items()))
+        lists.setdefault(f"{item.pop('kind')}List", []).append(item)
+    stored = read(*({"kind": kind, "items": some} for kind, some in lists.items()))
     assert (stored.platform, find_drift(stored, CATALOG)) == (K8S, [])
 
 
