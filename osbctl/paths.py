@@ -10,11 +10,7 @@ JsonValue: TypeAlias = Any
 JsonPath: TypeAlias = tuple[str | int, ...]
 """Keys and zero-based indexes from the root; `()` is the root."""
 
-PARAMETER_PLACES = (
-    ("service_instance", "create"),
-    ("service_instance", "update"),
-    ("service_binding", "create"),
-)
+PARAMETER_PLACES = (("service_instance", "create"), ("service_instance", "update"), ("service_binding", "create"))
 """Paths of parameter schemas in a plan's `schemas` (OSB, Schemas Object)."""
 
 LITERALS = frozenset(("enum", "const", "default", "example", "examples"))

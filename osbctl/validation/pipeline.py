@@ -205,7 +205,7 @@ def _join_refusals(
             at = _find_fault_index(refusal.path, faults, findings)
             is_wanted = refusal.rule in (options.select or ())
             if at is not None and not (is_wanted and not options.selects(findings[at].rule)):
-                joined[at] = _join_refusal(joined[at], platform, refusal.sentence, bool(outcome.lines), is_chosen)
+                joined[at] = _join_refusal(joined[at], platform, refusal.sentence if outcome.lines else "", is_chosen)
             elif is_wanted or refusal.path not in omitted_paths:
                 severity = Severity.ERROR if is_chosen else Severity.WARNING
                 reaction = "crashes" if refusal.crashes else ""
@@ -240,19 +240,14 @@ def _unclear_verdict_findings(platform: Platform, outcome: Outcome, findings: li
     """Warnings for the doubts of an unclear verdict, except those that a finding reports already."""
     known = {(finding.rule, finding.path) for finding in findings}
     why = f"the verdict of {platform.label} is unclear"
-    doubts = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
-    return [
-        Finding(doubt.rule, Severity.WARNING, Message("{}: {}", why, doubt.sentence), doubt.path) for doubt in doubts
-    ]
+    new = [doubt for doubt in outcome.doubts if (doubt.rule, doubt.path) not in known]
+    return [Finding(one.rule, Severity.WARNING, Message("{}: {}", why, one.sentence), one.path) for one in new]
 
 
-def _join_refusal(
-    finding: Finding, platform: Platform, sentence: Sentence, is_own_message: bool, is_chosen: bool
-) -> Finding:
-    """The finding with the refusal of a platform; an error if the platform is chosen."""
-    refused_by = finding.refused_by if platform in finding.refused_by else (*finding.refused_by, platform)
-    quote = Quote(platform, sentence)
-    quotes = (*finding.quotes, quote) if is_own_message and quote not in finding.quotes else finding.quotes
+def _join_refusal(finding: Finding, platform: Platform, words: Sentence, is_chosen: bool) -> Finding:
+    """The finding with the refusal of a platform, and its own `words`, if known; an error if the platform is chosen."""
+    refused_by = tuple(dict.fromkeys((*finding.refused_by, platform)))
+    quotes = tuple(dict.fromkeys((*finding.quotes, Quote(platform, words)))) if words else finding.quotes
     severity = Severity.ERROR if is_chosen else finding.severity
     return finding._replace(refused_by=refused_by, quotes=quotes, severity=severity)
 
@@ -261,9 +256,7 @@ def _drop_beside_faults(findings: list[Finding], options: ValidationOptions) -> 
     """The findings without those that yield to a selected error, schema fault or refusal at or below their path."""
     faults = (fault for fault in findings if options.selects(fault.rule) and (_is_fault(fault) or fault.refused_by))
     with_ancestors = {fault.path[:depth] for fault in faults for depth in range(len(fault.path) + 1)}
-    return [
-        finding for finding in findings if not rule_of(finding).yields_to_faults or finding.path not in with_ancestors
-    ]
+    return [one for one in findings if not rule_of(one).yields_to_faults or one.path not in with_ancestors]
 
 
 def apply_severities(findings: list[Finding], options: ValidationOptions) -> list[Finding]:
@@ -325,18 +318,16 @@ def group_findings(findings: list[Finding]) -> list[Finding]:
     for number, finding in enumerate(findings):
         key = (finding.rule, finding.severity, finding.group.key) if finding.group else number
         groups.setdefault(key, []).append(finding)
-    return [
-        _merge_group(findings, findings[0].group.sentence(len(findings)) if findings[0].group else "")
-        for findings in groups.values()
-    ]
+    return [_merge_group(group) for group in groups.values()]
 
 
-def _merge_group(group: list[Finding], sentence: Sentence) -> Finding:
-    """The first finding, with all as its members, and the fixes and quotes of all."""
+def _merge_group(group: list[Finding]) -> Finding:
+    """The first finding, with all as its members, the fixes and quotes of all, and a sentence about their number."""
+    first = group[0]
     if len(group) == 1:
-        return group[0]
-    return group[0]._replace(
-        sentence=sentence,
+        return first
+    return first._replace(
+        sentence=first.group.sentence(len(group)) if first.group else first.sentence,
         related_path=None,  # each member has one of its own
         members=tuple(member for finding in group for member in finding.members or (finding,)),
         fixes=fixes_of(group),
@@ -366,7 +357,7 @@ def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding
         if 1 < len({finding.path for finding in group}) == len(group):
             more = plural(len(group) - 1, "more place")
             repeated = Message("{} (an alias or a merge repeats it in {})", group[0].sentence, more)
-            merged.append(_merge_group(group, repeated))
+            merged.append(_merge_group(group)._replace(sentence=repeated))
         else:
             merged += group
     return [_hide_secret_line(finding, document) for finding in sorted(merged, key=document_order_key)]
@@ -375,10 +366,9 @@ def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding
 def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> Finding:
     """The finding with its locations, and with the line of the earlier place in its message."""
     own = locations[finding.path]
-    located = [
-        member if member.location else _set_location(member, locations) for member in finding.members[:MAX_LOCATED]
-    ]
-    finding = finding._replace(location=own, members=(*located, *finding.members[MAX_LOCATED:]))
+    first, rest = finding.members[:MAX_LOCATED], finding.members[MAX_LOCATED:]
+    located = (member if member.location else _set_location(member, locations) for member in first)
+    finding = finding._replace(location=own, members=(*located, *rest))
     if finding.related_path is None:
         return finding
     line = LineNumber(locations[finding.related_path], own.source)

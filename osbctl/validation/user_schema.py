@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 import jsonschema_rs
-from jsonschema_rs import ValidationErrorKind
+from jsonschema_rs import ValidationError, ValidationErrorKind
 
 from osbctl.errors import ConfigError
 from osbctl.findings import Finding, Severity
@@ -119,7 +119,7 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     try:
         validator = make_validator(schema, validate_formats=False, retriever=refuse_to_fetch)
         errors = list(islice(leaf_errors(validator.iter_errors(data)), MAX_FINDINGS + 1))
-    except jsonschema_rs.ValidationError as error:
+    except ValidationError as error:
         raise _invalid_schema_error(error, schema, name) from error
     except (ValueError, jsonschema_rs.ReferencingError) as error:
         reason = escape_line(str(error).partition("\n")[0])[:200]
@@ -129,9 +129,7 @@ def check_user_schema(data: dict[str, Any], schema: Any, name: str) -> list[Find
     return found[:MAX_FINDINGS] + rest
 
 
-def _error_findings(
-    error: jsonschema_rs.ValidationError, data: JsonValue, schema: JsonValue, name: str
-) -> Iterator[Finding]:
+def _error_findings(error: ValidationError, data: JsonValue, schema: JsonValue, name: str) -> Iterator[Finding]:
     """The findings for an error: of the rule that the schema names at its place, else of `house-schema`."""
     own = find_annotation(schema, tuple(error.evaluation_path), tuple(error.schema_path))
     page = f"see {own['url']}" if "url" in own else ""
@@ -159,14 +157,14 @@ def _unusable_reason(schema: object) -> str:
     return "its references go round in circles" if any(References(schema).find_loops()) else ""
 
 
-def _invalid_schema_error(error: jsonschema_rs.ValidationError, schema: JsonValue, name: str) -> ConfigError:
+def _invalid_schema_error(error: ValidationError, schema: JsonValue, name: str) -> ConfigError:
     text = escape_line(error.message.partition("\n")[0])[:200]
     if isinstance(error.kind, ValidationErrorKind.Referencing) or "does not exist" in text:
         return ConfigError(f"user schema {name}: a reference leads nowhere: {text}", "nothing is fetched")
     return ConfigError(f"user schema {name}: not a valid schema at {pointer(error_path(error, schema))}: {text}")
 
 
-def error_sentences(error: jsonschema_rs.ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, Sentence]]:
+def error_sentences(error: ValidationError, data: JsonValue) -> Iterator[tuple[JsonPath, Sentence]]:
     """Path and sentence of an error of the catalog `data`; one for each missing or additional field."""
     path, kind = error_path(error, data), error.kind
     if isinstance(kind, ValidationErrorKind.Required):
