@@ -26,7 +26,8 @@ _BRACKETS = (("{{", "}}"), ("${", "}"), ("<%", "%>"))
 """Found with `str.find`: a regular expression would search for the end from each start, in quadratic time."""
 
 _SIGN = re.compile(r"\(\(|\{\{|\$\{|<|%[sdv]|REPLACE_|TODO|TBD|FIXME|XXXX|CHANGE|__")
-_PASSED_ON = ("service_metadata", "plan_metadata", "cost")
+_PASSED_ON = ("service_metadata", "plan_metadata", "cost", "")
+"""Kinds of objects of which platforms keep every field; empty for those whose fields have no kind."""
 _LITERAL = {"pattern", "default", "examples", "enum", "const"}
 """Keywords of a parameter schema whose text may contain `${…}` for the service."""
 
@@ -79,10 +80,10 @@ def _strings_read_by_platforms(catalog: dict[str, Any]) -> Iterator[tuple[JsonPa
         elif isinstance(item, dict):
             parts = PARTS.get(kind, {})
             read: Set[str]
-            if kind and kind not in _PASSED_ON:
-                read = known_fields(kind)
-            else:  # platforms keep all metadata
+            if kind in _PASSED_ON:
                 read = item.keys() - (_LITERAL if "parameters" in path else set())
+            else:
+                read = known_fields(kind)
             stack += [((*path, key), value, parts.get(key, "")) for key, value in reversed(item.items()) if key in read]
         elif isinstance(item, list):
             stack += [((*path, index), value, kind) for index, value in reversed([*enumerate(item)])]

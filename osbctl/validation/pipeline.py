@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, TypeVar
 
 from osbctl.catalog import parameter_holders
@@ -93,16 +94,16 @@ def _collect_findings(document: Document, options: ValidationOptions) -> tuple[l
         found += check_user_schema(document.data, schema, name)
     in_source = {note.path for note in document.notes if note.severity is Severity.ERROR}
     unresolved = find_placeholders(document.data) if found and not options.literal else {}
-    kept = [note.of_platforms(options.judged) for note in document.notes]
-    for finding in found:
+
+    def is_reported(finding: Finding) -> bool:
         rule = rule_of(finding)
-        if not (
-            (rule.skips_brokerpaks and document.syntax == "brokerpak")
-            or (rule.yields_to_sources and finding.path in in_source)
-            or (finding.path in unresolved and not rule.on_placeholders)
-        ):
-            kept.append(finding)
-    return kept, omitted_paths
+        is_left_to_broker = rule.skips_brokerpaks and document.syntax == "brokerpak"
+        if is_left_to_broker or (rule.yields_to_sources and finding.path in in_source):
+            return False
+        return rule.on_placeholders or finding.path not in unresolved
+
+    notes = [note.of_platforms(options.judged) for note in document.notes]
+    return [*notes, *filter(is_reported, found)], omitted_paths
 
 
 def schema_findings(data: dict[str, Any], api_version: ApiVersion) -> tuple[list[Finding], set[JsonPath]]:
@@ -351,16 +352,17 @@ def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding
     for finding in findings:
         located = finding if finding.location else _set_location(finding, locations)
         groups.setdefault((located.rule, located.severity, located.location, located.path[-1:]), []).append(located)
-    merged = []
-    for group in groups.values():
-        # Those of one rule and field at one location, which aliases or merges repeat.
-        if 1 < len({finding.path for finding in group}) == len(group):
-            more = plural(len(group) - 1, "more place")
-            repeated = Message("{} (an alias or a merge repeats it in {})", group[0].sentence, more)
-            merged.append(_merge_group(group)._replace(sentence=repeated))
-        else:
-            merged += group
+    merged = chain.from_iterable(map(_merge_alias_repeats, groups.values()))
     return [_hide_secret_line(finding, document) for finding in sorted(merged, key=document_order_key)]
+
+
+def _merge_alias_repeats(group: list[Finding]) -> list[Finding]:
+    """Join findings of one rule and field at one location, which aliases or merges repeat."""
+    if not 1 < len({finding.path for finding in group}) == len(group):
+        return group
+    more = plural(len(group) - 1, "more place")
+    repeated = Message("{} (an alias or a merge repeats it in {})", group[0].sentence, more)
+    return [_merge_group(group)._replace(sentence=repeated)]
 
 
 def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> Finding:

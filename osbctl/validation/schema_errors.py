@@ -64,8 +64,7 @@ def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[li
     count: Counter[Severity] = Counter()
     findings = []
     omitted_paths: set[JsonPath] = set()
-    schema, objects = load_schema(LATEST), CatalogNode(data).services_and_plans
-    lacks_ids = len(objects) > 1 and not any(thing.get("id") for thing in objects)
+    schema, lacks_ids = load_schema(LATEST), _lacks_all_ids(data)
     for fault in find_faults(data, schema, schema["definitions"]):
         is_warning = _is_metadata_convention(fault.path) or is_newer_field(fault.path, version)
         severity = Severity.WARNING if is_warning else Severity.ERROR
@@ -126,11 +125,14 @@ def omission_note(rule: str, severity: Severity) -> Finding:
     return Finding(rule, severity, f"more than {MAX_FINDINGS} {kind} of the schema; the rest is omitted")
 
 
-def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
-    """The finding for a fault; a field outside its service offering and a null object are special cases.
+def _lacks_all_ids(data: dict[str, Any]) -> bool:
+    """Return whether there are several service offerings and plans, and none has an id."""
+    objects = CatalogNode(data).services_and_plans
+    return len(objects) > 1 and not any(thing.get("id") for thing in objects)
 
-    `lacks_ids`: there are several service offerings and plans, and none has an id.
-    """
+
+def _fault_finding(data: dict[str, Any], lacks_ids: bool, fault: CatalogFault, severity: Severity) -> Finding:
+    """The finding for a fault; a field outside its service offering and a null object are special cases."""
     path, keyword = fault.path, fault.keyword
     prefix = service_and_plan_prefix(data, path)
     message = Message("{}{}", prefix, fault.sentence)
@@ -281,10 +283,8 @@ def _parse_json_number(text: str) -> int | float | None:
 
 def service_and_plan_prefix(data: Any, path: JsonPath) -> Message:
     """The service offering and the plan around `path`, by name or else by position: the beginning of a sentence."""
-    service, plan = (
-        Value(name, (*path[:length], "name"), limit=60) if isinstance(name, str) and name else pointer(path[:length])
-        for name, length in zip(service_and_plan_names(path, data), (2, 4), strict=True)
-    )
+    names = service_and_plan_names(path, data)
+    service, plan = _name_or_pointer(names[0], path[:2]), _name_or_pointer(names[1], path[:4])
     template, objects = "", list[Value | str]()
     if path[:1] == ("services",) and (len(path) > 2 or isinstance(service, Value)):
         is_in_plan = path[2:3] == ("plans",) and (len(path) > 4 or isinstance(plan, Value))
@@ -293,6 +293,10 @@ def service_and_plan_prefix(data: Any, path: JsonPath) -> Message:
         if is_in_plan:
             template, objects = template + "plan {}: ", [*objects, plan]
     return Message(template, *objects)
+
+
+def _name_or_pointer(name: Any, path: JsonPath) -> Value | str:
+    return Value(name, (*path, "name"), limit=60) if isinstance(name, str) and name else pointer(path)
 
 
 def name_in_object(path: JsonPath) -> str:
