@@ -390,7 +390,7 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str
 
     Sound, not complete: patterns and formats as above, and no result for a schema that the comparison cannot read.
     """
-    found = [(place.path, *value) for place in subschemas(schema) for value in _defaults_and_examples(place.value)]
+    found = [(place.path, *value) for place in subschemas(schema) for value in defaults_and_examples(place.value)]
     if not found:  # as in most schemas
         return
     try:
@@ -404,7 +404,8 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str
             yield (*place, *inside), tuple(sorted(validator.refusing_keywords(node, value) or ()))
 
 
-def _defaults_and_examples(schema: dict[str, JsonValue]) -> Iterator[tuple[JsonPath, JsonValue]]:
+def defaults_and_examples(schema: dict[str, JsonValue]) -> Iterator[tuple[JsonPath, JsonValue]]:
+    """The values that a schema gives as examples of its own, with the steps to each."""
     yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
     examples = schema.get("examples")
     yield from ((("examples", n), value) for n, value in enumerate(examples if isinstance(examples, list) else ()))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import jsonschema_rs
 
 from osbctl.jsonschemas.constraints import NUMBERS, Constraints
-from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema
+from osbctl.jsonschemas.schema_tree import BoundedValidator, Subschema, defaults_and_examples
 from osbctl.messages import may_be_secret_name
 from osbctl.paths import JsonValue, entries
 
@@ -104,7 +104,8 @@ class ValueGenerator:
         kinds = _kinds_to_try(constraints)
         generated = chain.from_iterable(values_by_kind[kind] for kind in kinds)
         listed = chain.from_iterable((schema.listed_values or [])[:_MAX_LISTED] for schema in known)
-        written = iter(()) if is_secret else _defaults_and_examples(known)
+        schemas = (schema.value for schema in known if isinstance(schema.value, dict) and not is_secret)
+        written = (value for schema in schemas for _, value in defaults_and_examples(schema))
         of_branches = self._branch_values(constraints, depth, key, tried)
         if kinds[:1] in (["object"], ["array"]):  # defaults of these are often empty
             generated = chain(generated, written)
@@ -174,12 +175,6 @@ def _kinds_to_try(constraints: Constraints) -> list[str]:
     used = set[str]().union(*(schema.assertions for schema in constraints.known))
     marked = [kind for kind, words in _MARKS.items() if not used.isdisjoint(words)]
     return [kind for kind in dict.fromkeys([*(marked or ["string"]), *_KINDS]) if kind in constraints.kinds]
-
-
-def _defaults_and_examples(schemas: Schemas) -> Iterator[JsonValue]:
-    for value in (schema.value for schema in schemas if isinstance(schema.value, dict)):
-        yield from (value[word] for word in ("default", "example") if word in value)
-        yield from value["examples"] if isinstance(value.get("examples"), list) else ()
 
 
 def _number_values(schemas: Schemas) -> Iterator[JsonValue]:

@@ -89,8 +89,8 @@ def reactions_to_omission(flag: str, old: bool, new: bool) -> dict[Platform, Rea
 
 def reactions_without_plan_flag(flag: str) -> dict[Platform, Reaction]:
     """Reactions to a boolean of a plan where that of the service offering alone is read."""
-    reaction = safe("does not store it for plans")
-    return {platform: reaction for platform in Platform if flag in platform.record.service_only}
+    readers = (platform for platform in Platform if flag in platform.record.service_only)
+    return dict.fromkeys(readers, safe("does not store it for plans"))
 
 
 def reactions_to_same_name(old: str, new: str) -> dict[Platform, Reaction]:

@@ -110,20 +110,13 @@ def _render_terraform(request: ProvisionRequest, purpose: Purpose) -> str:
     """The resource of a request in Terraform's language; a named broker needs a data source for the plan, too."""
     file = [("parameters", f"file({_quote_hcl(request.file)})")] if request.parameters is not None else []
     if purpose is Purpose.BIND:
-        fields = [
-            ("name", _quote_hcl(BINDING)),
-            ("type", _quote_hcl("key")),
-            ("service_instance", "cloudfoundry_service_instance.my_instance.id"),
-        ]
+        instance = "cloudfoundry_service_instance.my_instance.id"
+        fields = [("name", _quote_hcl(BINDING)), ("type", _quote_hcl("key")), ("service_instance", instance)]
         return _render_block('resource "cloudfoundry_service_credential_binding" "my_binding"', [*fields, *file])
     names = [("service_offering_name", _quote_hcl(request.service)), ("service_plan_name", _quote_hcl(request.plan))]
     data_block = ""
     if request.broker:
-        lookups = [
-            ("name", _quote_hcl(request.plan)),
-            ("service_offering_name", _quote_hcl(request.service)),
-            ("service_broker_name", _quote_hcl(request.broker)),
-        ]
+        lookups = [("name", _quote_hcl(request.plan)), names[0], ("service_broker_name", _quote_hcl(request.broker))]
         data_block = _render_block('data "cloudfoundry_service_plan" "my_plan"', lookups) + "\n"
         names = [("service_plan", "data.cloudfoundry_service_plan.my_plan.id")]
     fields = [("name", _quote_hcl(INSTANCE)), ("type", _quote_hcl("managed")), ("space", "var.space_id"), *names, *file]

@@ -52,7 +52,7 @@ CATALOG_TYPE = {"services": Pointers(_SERVICE)}
 def judge(data: dict[str, Any]) -> Outcome:
     """Verdict of Service Manager on the catalog `data`."""
     catalog, read = decode(data, CATALOG_TYPE, "service-manager", "Service Manager")
-    refusals = limit_refusals(_find_refusals(list(enumerate(catalog["services"] or ()))))
+    refusals = limit_refusals(_find_refusals(catalog["services"] or []))
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read
     # It goes through the catalog in order and stops at the first fault.
@@ -60,16 +60,16 @@ def judge(data: dict[str, Any]) -> Outcome:
     return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
 
 
-def _find_refusals(services: list[tuple[int, Struct | None]]) -> Iterator[Refusal]:
-    for number, service in services:
-        yield from _service_refusals(service, ("services", number))
-    yield from _storage_refusals([service for _, service in services if service])
+def _find_refusals(services: list[Struct | None]) -> Iterator[Refusal]:
+    for number, service in enumerate(services):
+        if service is None:
+            yield _null_refusal(("services", number), "service offering")
+        else:
+            yield from _service_refusals(service)
+    yield from _storage_refusals([service for service in services if service])
 
 
-def _service_refusals(service: Struct | None, path: JsonPath) -> Iterator[Refusal]:
-    if service is None:
-        yield _null_refusal(path, "service offering")
-        return
+def _service_refusals(service: Struct) -> Iterator[Refusal]:
     yield from _missing_field_refusals(service, ("id", "name"))
     yield from _type_refusals(service, {"tags": list, "requires": list, "metadata": dict})
     for number, plan in enumerate(service["plans"] or ()):
@@ -159,4 +159,4 @@ def _row_refusals(struct: Struct) -> Iterator[Refusal]:
 
 def _fits_label(text: str | None) -> bool:
     """Return whether the database stores a key or a value of a label."""
-    return bool(text) and len(text or "") <= MAX_TEXT and "\0" not in (text or "")
+    return 0 < len(text or "") <= MAX_TEXT and "\0" not in (text or "")
