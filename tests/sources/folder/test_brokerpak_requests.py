@@ -169,9 +169,8 @@ def test_what_is_computed_from_what() -> None:
         with case(default):
             rule = rules._replace(inputs={"x": {"default": default}, "f": {}}, computed=())
             assert bool(rule.merge({"b": 1}, whole=True)[1]) is not known
-            overwriting = rules._replace(
-                inputs={"f": {}}, computed=({"name": "f", "default": "${f}", "overwrite": True},)
-            )
+            computed = {"name": "f", "default": "${f}", "overwrite": True}
+            overwriting = rules._replace(inputs={"f": {}}, computed=(computed,))
             assert overwriting.merge({}, whole=False) == (overwriting.merge({}, whole=False)[0], [])
 
 
@@ -194,9 +193,8 @@ def test_the_schemas_by_which_a_broker_judges() -> None:
             }
             for one in schemas
         ]
-        return Catalog.of(
-            {"services": [{"name": "s", "plans": [{"name": "none"}, *({"name": "p", "schemas": way} for way in ways)]}]}
-        )
+        plans = [{"name": "none"}, *({"name": "p", "schemas": way} for way in ways)]
+        return Catalog.of({"services": [{"name": "s", "plans": plans}]})
 
     def judged(create: Any, update: Any, bind: Any) -> Any:
         ways = {"create": {"parameters": create}, "update": {"parameters": update}}
