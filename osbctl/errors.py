@@ -156,9 +156,6 @@ def command_to_install(extra: str) -> str:
         return f"install the extra {extra} of pyproject.toml"
     needed = [line.partition(";")[0].strip() for line in found if re.search(rf"extra == ['\"]{extra}['\"]", line)]
     # Environments created by uv have no pip.
-    pip = (
-        [sys.executable, "-m", "pip", "install"]
-        if find_spec("pip")
-        else ["uv", "pip", "install", "--python", sys.executable]
-    )
+    python = sys.executable
+    pip = [python, "-m", "pip", "install"] if find_spec("pip") else ["uv", "pip", "install", "--python", python]
     return shlex.join([*pip, *needed])

@@ -72,8 +72,9 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
     assert find_config(str(deep)).fail_on == "never"
     (tmp_path / "a" / "pyproject.toml").write_text('[tool.osbctl]\nfail-on = "info"')
     assert find_config(str(deep)).fail_on == "info"
-    (deep / "pyproject.toml").write_text('[project]\nname = "not osbctl, but it names it"')
-    assert find_config(str(deep)).fail_on == "info"
+    for text in ('[project]\nname = "not osbctl, but it names it"', "tool = 'osbctl'", "[[tool]]\nosbctl = 1"):
+        (deep / "pyproject.toml").write_text(text)
+        assert find_config(str(deep)).fail_on == "info", text
 
 
 @each(
@@ -106,26 +107,6 @@ def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
         load_config(str(file))
     assert caught.value.message.startswith(f"{file}: {told}")
     assert caught.value.advice == ("save the file as UTF-8" if "UTF-8" in told else caught.value.advice)
-
-
-@each(
-    "text, told",
-    [("[tool]\nosbctl = 1", "osbctl must be a table"), ("[[tool.osbctl]]\nfail-on = 'info'", "osbctl must be a table")],
-)
-def test_an_error_of_our_table_in_a_project_file(tmp_path: Path, text: str, told: str) -> None:
-    file = tmp_path / "pyproject.toml"
-    file.write_text(text)
-    with pytest.raises(ConfigError, match=told):
-        load_config(str(file))
-
-
-@pytest.mark.parametrize("text", ["tool = 'osbctl'", "[[tool]]\nosbctl = 1"])
-def test_pyproject_without_tool_tables_has_no_configuration(tmp_path: Path, text: str) -> None:
-    (tmp_path / "osbctl.toml").write_text("fail-on = 'never'")
-    folder = tmp_path / "project"
-    folder.mkdir()
-    (folder / "pyproject.toml").write_text(text)
-    assert find_config(str(folder)).fail_on == "never"
 
 
 def test_a_named_configuration_may_have_any_name_and_must_be_there(tmp_path: Path) -> None:
@@ -215,11 +196,7 @@ def test_a_project_file_extends_and_is_extended(tmp_path: Path) -> None:
         ({"osbctl.toml": "extends = 'osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
         ({"osbctl.toml": "extends = './x/../osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
         (
-            {
-                "osbctl.toml": "extends = 'b.toml'",
-                "b.toml": "extends = 'c/c.toml'",
-                "c/c.toml": "extends = '../b.toml'",
-            },
+            {"osbctl.toml": "extends = 'b.toml'", "b.toml": "extends = 'c/c.toml'", "c/c.toml": "extends='../b.toml'"},
             "extends: b.toml: the files extend each other: osbctl.toml → b.toml → c/c.toml → b.toml",
         ),
         ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "fail_on = 'x'"}, "b.toml: unknown key 'fail_on'"),
@@ -232,9 +209,11 @@ def test_a_project_file_extends_and_is_extended(tmp_path: Path) -> None:
             "osbctl.toml: extends: pyproject.toml: it has no configuration of osbctl",
         ),
         ({"osbctl.toml": "[[per-path]]\npaths = ['a']\nextends = 'b'"}, "per-path: unknown key 'extends'"),
+        ({"pyproject.toml": "[tool]\nosbctl = 1"}, "pyproject.toml: osbctl must be a table"),
+        ({"pyproject.toml": "[[tool.osbctl]]\nfail-on = 'info'"}, "pyproject.toml: osbctl must be a table"),
     ],
 )
-def test_errors_of_extends(tmp_path: Path, files: dict[str, str], told: str) -> None:
+def test_errors_of_files_that_are_found(tmp_path: Path, files: dict[str, str], told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         find_config(str(write(tmp_path, files)))
     assert told in caught.value.message.replace(f"{tmp_path}/", "")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -184,7 +185,12 @@ def _report_all_brokers(
         total = len(resolve_broker_names(registry, ()))
         print_note(*unknown_plan_notes(registry, used_plans, instances_file))
         client = sides.connection.make_client(is_only_broker=total == 1)
-        results = compare_registered_brokers(registry, client, platforms, used_plans, jobs)
+        compare = partial(compare_with_stored, platforms=platforms, used_plans=used_plans)
+        results = run_in_parallel(
+            lambda name: compare(*read_registered_sides(registry, registry.broker(name), client)),
+            registry.names(),
+            jobs,
+        )
         checked = sorted(show_progress(results, total, "checking"), key=itemgetter(0))
 
     def report_failure(name: str, found: OsbctlError) -> BrokerReport:
@@ -241,34 +247,12 @@ def compare_with_stored(
     if compared != {stored.platform}:
         stored = replace(stored, kept=(), taken_ids={})
     used = {row.plan or "" for row in stored.kept} if used_plans is None else used_plans
+    old, kept = stored.document, stored.kept
     # The platform may refuse a field that it does not store, which no change shows.
     changes = add_refusals(
-        stored.document.data,
-        current.data,
-        changes,
-        compared,
-        is_stored=True,
-        used=used,
-        kept=stored.kept,
-        others=stored.taken_ids,
+        old.data, current.data, changes, compared, is_stored=True, used=used, kept=kept, others=stored.taken_ids
     )
-    return Comparison(stored.document.name, current.name, add_locations(changes, stored.document, current), sentences)
-
-
-def compare_registered_brokers(
-    registry: Registry,
-    client: RegisteredBrokerClient,
-    platforms: frozenset[Platform],
-    used_plans: frozenset[str] | None,
-    jobs: int,
-) -> Iterator[tuple[str, Comparison | OsbctlError]]:
-    """Check each registered broker, `jobs` at a time: its name with its drift, or with the error that prevented it."""
-
-    def compare_broker(name: str) -> Comparison:
-        sides = read_registered_sides(registry, registry.broker(name), client)
-        return compare_with_stored(*sides, platforms, used_plans)
-
-    return run_in_parallel(compare_broker, registry.names(), jobs)
+    return Comparison(old.name, current.name, add_locations(changes, old, current), sentences)
 
 
 def read_registered_sides(
@@ -282,14 +266,9 @@ def read_registered_sides(
     document = parse_catalog_response(answer, client.options.max_bytes)
     client.check_no_password(answer.body, document.data, sent)
     client.check_no_password(broker.catalog, broker.data, sent)
-    stored = StoredCatalog(
-        broker.document,
-        broker.row.platform,
-        kept=broker.kept,
-        without_secrets=True,
-        taken_ids=registry.find_taken_ids(broker.row, document.data, broker),
-    )
-    return stored, document
+    taken = registry.find_taken_ids(broker.row, document.data, broker)
+    platform = broker.row.platform
+    return StoredCatalog(broker.document, platform, kept=broker.kept, without_secrets=True, taken_ids=taken), document
 
 
 def _select_platforms(stored: StoredCatalog, platforms: frozenset[Platform]) -> frozenset[Platform]:

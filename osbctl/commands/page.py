@@ -18,7 +18,7 @@ from osbctl.commands.connection import BrokerConnection, is_address, read_source
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import check_output, print_error, print_failure_count, print_note, write_output
 from osbctl.commands.settings import ValidationSettings, first_config, resolve_config, validation_options
-from osbctl.config import find_config, load_config
+from osbctl.config import load_config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each, run_without_faulty
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
@@ -91,7 +91,8 @@ def page(
     connection.check_stdin(*named, *since)
     earlier = _resolve_earlier_catalogs(named, since)
     connection.check_used(where, *named, *filter(None, earlier), fetches_more=embed_images)
-    connection = connection.with_configured_version(first_config((), where.config))
+    closest = first_config((), where.config)
+    connection = connection.with_configured_version(closest)
 
     def read(named: tuple[str, str, str]) -> PageCatalog:
         name, source, old = named
@@ -107,8 +108,7 @@ def page(
     pictures = PageImages(files, images_from)
     names = _broker_names(named)
     found = run_on_each(read, zip(names, named, earlier, strict=True))
-    configured = (given or find_config(os.curdir)).page
-    configured = configured or first_config(named, where.config).page
+    configured = closest.page or first_config(named, where.config).page
     branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings, audience=audience)

@@ -98,15 +98,8 @@ def _report_format(settings: ValidationSettings) -> Format:
 def write_report(results: Sequence[ValidationResult], settings: ValidationSettings) -> int:
     """Write the report; 3 if a result could not be reported, 1 if a finding makes the run fail, else 0."""
     color, width = report_style(settings.output, settings.color)
-    report = Report(
-        results,
-        all_rules,
-        root=os.getcwd(),  # noqa: PTH109
-        color=color,
-        width=width,
-        concise=settings.concise,
-        quiet=settings.quiet,
-    )
+    report = Report(results, all_rules, root=os.getcwd(), color=color, width=width)  # noqa: PTH109
+    report = report._replace(concise=settings.concise, quiet=settings.quiet)
 
     def render_results(some: Sequence[ValidationResult]) -> str:
         return render(report._replace(results=some), _report_format(settings))
@@ -190,16 +183,18 @@ class _Run:
 
     def validate_contained(self, source: str) -> _Validated:
         """The result of a source; an error of its own is its finding. Raises UsageError, ConfigError."""
-        name = report_name(source, self._settings.stdin_filename)
         resolved = run_contained(self._resolve, source)
         if isinstance(resolved, OsbctlError):
-            return _failed(name, resolved, ValidationOptions())
+            return _failed(self._name(source), resolved, ValidationOptions())
         config, options = resolved
         fail_on = effective_fail_on(self._settings, config)
         done = run_contained(self._validate, source, options)
         if isinstance(done, OsbctlError):
-            done = _failed(name, done, options)
+            done = _failed(self._name(source), done, options)
         return done._replace(result=done.result._replace(fail_on=fail_on))
+
+    def _name(self, source: str) -> str:
+        return report_name(source, self._settings.stdin_filename)
 
     def _resolve(self, source: str) -> tuple[Config, ValidationOptions]:
         """Configuration and options of a source, made once for all sources with the same configuration."""

@@ -180,13 +180,6 @@ def process(
     **variables: str,
 ) -> CompletedProcess[str]:
     """As a user starts it."""
-    done = subprocess.run(
-        [*program, *words],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environment(**variables),
-        cwd=cwd,
-    )
+    line, env = [*program, *words], environment(**variables)
+    done = subprocess.run(line, input=stdin, capture_output=True, text=True, timeout=60, env=env, cwd=cwd)
     return _ended(done, code)

@@ -172,17 +172,10 @@ def test_changes(
 
 def test_a_catalog_fetched_from_the_broker(tmp_path: Path) -> None:
     catalogs = []
-    for name, slips in (
-        ("old", ()),
-        ("new", (PROHIBITED,)),
-        ("less", (("- {field_name: size", "- {field_name: sizes"),)),
-    ):
-        folder = pak(
-            tmp_path / name,
-            *slips,
-            ("image_url: file://images/logo.png", "image_url: https://acme.example/a.png"),
-            env=ON,
-        )
+    image = "image_url: file://images/logo.png", "image_url: https://acme.example/a.png"
+    less = "- {field_name: size", "- {field_name: sizes"
+    for name, slips in (("old", ()), ("new", (PROHIBITED,)), ("less", (less,))):
+        folder = pak(tmp_path / name, *slips, image, env=ON)
         file = tmp_path / f"{name}.json"
         done = osbctl("show", folder, "--env", f"{folder}/.envrc", "--format", "json")
         file.write_text(done.stdout)

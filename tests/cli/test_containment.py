@@ -98,12 +98,8 @@ class Planter:
         if event != "call" or not code.co_filename.startswith(PACKAGE) or self.target not in (None, code):
             return
         file = code.co_filename.removeprefix(PACKAGE)
-        if (
-            file in BESIDE
-            or code.co_name in AROUND
-            or (code in self.calls and not self.target)
-            or _is_of_the_run(frame)
-        ):
+        is_known = code in self.calls and not self.target
+        if is_known or file in BESIDE or code.co_name in AROUND or _is_of_the_run(frame):
             return
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         arguments = [frame.f_locals.get(name) for name in names]
@@ -127,10 +123,8 @@ class Planter:
 def _is_of_the_run(frame: FrameType | None) -> bool:
     """Return whether a text is on its way to the terminal, or sources are looked at as a whole."""
     while frame:
-        if frame.f_code.co_filename == f"{PACKAGE}commands/output.py" or frame.f_code.co_name in (
-            "_broker_names",
-            "check_used",
-        ):
+        code = frame.f_code
+        if code.co_filename == f"{PACKAGE}commands/output.py" or code.co_name in ("_broker_names", "check_used"):
             return True
         frame = frame.f_back
     return False
@@ -244,39 +238,38 @@ def _check(command: Command, template: Path, folder: Path, every: bool) -> None:
             assert re.search(r"\b1 of 3\b|\b1 failed\b", last), last
 
 
-@pytest.mark.fuzz
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
-def test_a_fault_in_one_leaves_the_others(
-    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, which is new."""
     monkeypatch.chdir(tmp_path)
-    _check(command, template, tmp_path, every=EVERY_CASE)
+    return tmp_path
+
+
+each_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.words.replace(FILES, "FILES"))
+
+
+@pytest.mark.fuzz
+@each_command
+def test_a_fault_in_one_leaves_the_others(command: Command, template: Path, folder: Path) -> None:
+    _check(command, template, folder, every=EVERY_CASE)
 
 
 DAMAGES = [
-    "catalog = x'00ff'",
-    "catalog = -1",
-    "platform = 'heroku'",
-    "api_version = x'ff'",
-    "kept = '[[]]'",
-    "services = 'many'",
-    "username = cast(x'ff' AS TEXT)",
-]
+    "catalog = x'00ff'", "catalog = -1", "platform = 'heroku'", "api_version = x'ff'", "kept = '[[]]'",
+    "services = 'many'", "username = cast(x'ff' AS TEXT)",
+]  # fmt: skip
 """Assignments to columns of one row by another program."""
 
 
 @each("damage", DAMAGES)
-def test_a_damaged_row_leaves_the_other_brokers(
-    damage: str, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "plans.txt").write_text("0b54c3a5-2d9b-4ba7-8a4c-6a1c0e1f2a31\n")
+def test_a_damaged_row_leaves_the_other_brokers(damage: str, template: Path, folder: Path) -> None:
+    (folder / "plans.txt").write_text("0b54c3a5-2d9b-4ba7-8a4c-6a1c0e1f2a31\n")
     for words, failed in (
         ("drift --all --instances plans.txt", "could not be checked"),
         ("brokers refresh --instances plans.txt", "1 failed"),
         ("brokers list", "could not be read"),
     ):
-        _fresh(template, tmp_path)
+        _fresh(template, folder)
         with sqlite3.connect("brokers.sqlite") as connection:
             connection.execute(f"UPDATE osbctl_brokers_2 SET {damage} WHERE name = ?", (MARKED,))
         connection.close()
@@ -289,18 +282,15 @@ def test_a_damaged_row_leaves_the_other_brokers(
         assert names_in(done.stdout) >= {*OTHERS}, done
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.words.replace(FILES, "FILES"))
-def test_what_ends_a_run_ends_it(
-    command: Command, template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    _fresh(template, tmp_path)
+@each_command
+def test_what_ends_a_run_ends_it(command: Command, template: Path, folder: Path) -> None:
+    _fresh(template, folder)
     words = command.words.split()
     finder = Planter()
     finder.run(*words)
     target = next(code for code in finder.calls if code.co_name in FIRST)
     for error, code in ((KeyboardInterrupt(), 130), (MemoryError(), 3), (OutputError("not written"), 3)):
-        _fresh(template, tmp_path)
+        _fresh(template, folder)
         done = Planter(target, error).run(*words)
         with case(type(error), done):
             assert done.returncode == code

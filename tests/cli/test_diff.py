@@ -114,11 +114,8 @@ def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path
     put(tmp_path, catalog(service("s0", "service-0", one), service("s1", "service-1", three, two)), old)
     call = "diff", "-p", "service-manager", "old.json", "new.json", "--instances"
     file = tmp_path / "i.txt"
-    for text, code, told in (
-        ("p2\n", 1, ""),
-        ("p1\np2\nnobody\n", 1, "osbctl: 1 of the 3 ids in i.txt is not a plan of either catalog\n"),
-        ("p1\n", 0, ""),
-    ):
+    unknown = "osbctl: 1 of the 3 ids in i.txt is not a plan of either catalog\n"
+    for text, code, told in (("p2\n", 1, ""), ("p1\np2\nnobody\n", 1, unknown), ("p1\n", 0, "")):
         file.write_text(text)
         assert osbctl(*call, "i.txt", cwd=tmp_path, code=code).stderr == told
     for broken in ("FAILED\nNot logged in.\n", "<!DOCTYPE html>\n<p>\n", "", "FAILED\n", "[]", "small\nlarge\n"):
@@ -188,11 +185,8 @@ def test_a_source_folder_of_a_revision(tmp_path: Path) -> None:
     plan_file.rename(plan_file.with_name("tiny.yaml"))
     service = work / "my src/services/redis.yaml"
     service.write_text(re.sub(r"(?m)^(plans: .*)cache", r"\1tiny", service.read_text()))
-    for cwd, old, new in (
-        (work, "HEAD:my src", "my src"),
-        (work / "my src", "HEAD:./", "."),
-        (work, "HEAD:./my src/", "my src"),
-    ):
+    calls = (work, "HEAD:my src", "my src"), (work / "my src", "HEAD:./", "."), (work, "HEAD:./my src/", "my src")
+    for cwd, old, new in calls:
         (change,) = json.loads(osbctl("diff", old, new, "-f", "json", cwd=cwd, code=1).stdout)["changes"]
         assert change["rule"] == "change-plan-renamed"
         assert change["old_location"]["source"] == f"{old.removesuffix('/')}/services/redis/plans/cache.yaml"

@@ -140,11 +140,7 @@ UNHAPPY: dict[str, tuple[list[str], int, str]] = {
     "one word": (["catalog.json"], 2, "no registered broker 'catalog.json', and no STORED is named"),
     "an address alone": ([f"https://u:{SECRET}@x.example"], 2, "no registered broker at an address"),
     "twice standard input": (["-", "-"], 2, "standard input can be read only once"),
-    "a password and a source": (
-        ["http://127.0.0.1:9", "-", "--password-stdin"],
-        2,
-        "standard input can be read only once",
-    ),
+    "a password and a source": (["http://127.0.0.1:9", "-", "--password-stdin"], 2, "input can be read only once"),
     "no such file": (["catalog.json", "nowhere.json"], 3, "nowhere.json: there is no such file"),
     "no such broker file": (["nowhere.json", "catalog.json"], 3, "nowhere.json: there is no such file"),
     "not an export": (["catalog.json", "other.json"], 3, "neither a catalog nor an export"),
@@ -255,10 +251,8 @@ def test_a_secret_is_neither_stored_nor_drift(osbctl: Run, brokers: Brokers, tmp
     osbctl("brokers", "add", "data", brokers.put("data", with_client), code=0)
     done = osbctl("drift", "data", "--fail-on", "any", code=0)
     assert done.stdout == ""
-    assert (
-        done.stderr
-        == "osbctl: secrets of dashboard clients are not stored, so they are not compared\nosbctl: data: same\n"
-    )
+    left_out = "secrets of dashboard clients are not stored, so they are not compared"
+    assert done.stderr == f"osbctl: {left_out}\nosbctl: data: same\n"
     client["redirect_uri"] = "https://other.example.com"
     brokers.put("data", with_client)
     assert "redirect_uri" in osbctl("drift", "data", "--fail-on", "any").stdout

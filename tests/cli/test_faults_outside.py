@@ -190,22 +190,16 @@ def test_what_is_brought_in_by_an_alias_is_inside(tmp_path: Path) -> None:
         "{1: x}": "key-not-string", "{a: {b: !t 1}}": "unknown-tag", "[.inf]": "number-out-of-range",
         ".inf": "number-out-of-range", "!t x": "unknown-tag", "{a: 1, a: 2}": "duplicate-key", "@x@": "syntax",
     }.items():  # fmt: skip
-        for use in (
-            "{services: SERVICES, x: *f}",
-            "{services: SERVICES, x: [{y: *f}]}",
-            "{<<: {x: *f}, services: SERVICES}",
-        ):
+        uses = "{services: SERVICES, x: *f}", "{services: SERVICES, x: [{y: *f}]}", "{<<: {x: *f}, services: SERVICES}"
+        for use in uses:
             for others in ("", "g: &g [1: 2]\n"):
                 text = f"{others}f: &f {fault}\nbroker: {{catalog: {use}}}\n".replace("SERVICES", services)
                 with case(text[:200]):
                     assert findings(written(tmp_path, text), "--at", AT, code=1) == [("error", rule)]
         through = f"f: &f {fault}\ng: &g {{h: *f}}\nbroker: {{catalog: {{services: {services}, x: *g}}}}\n"
         assert findings(written(tmp_path, through), "--at", AT, code=1) == [("error", rule)]
-    for merged, rule in {
-        "{1: x, b: 2}": "key-not-string",
-        "{b: !t 2}": "unknown-tag",
-        "{b: 1, b: 2}": "duplicate-key",
-    }.items():
+    rules = {"{1: x, b: 2}": "key-not-string", "{b: !t 2}": "unknown-tag", "{b: 1, b: 2}": "duplicate-key"}
+    for merged, rule in rules.items():
         for use in ("<<: *f", "<<: [*f]", "<<: {<<: *f}"):
             text = f"f: &f {merged}\nbroker: {{catalog: {{{use}, services: {services}}}}}\n"
             with case(text[:200]):

@@ -9,9 +9,7 @@ from tests.case import case
 from tests.cli.program import commands
 
 
-def test_it_fits_80_columns_no_type_leaks_and_there_is_an_example(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_narrow_with_an_example(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     for words, command in commands().items():
         assert run_app([*words.split(), "--help"]) == 0

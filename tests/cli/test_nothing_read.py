@@ -85,11 +85,12 @@ def test_what_is_not_a_list_is_nothing_to_compare_with(tmp_path: Path) -> None:
         for services in (5, "x", {}, {"s": GOOD["services"][0]}, True):
             file = put(tmp_path, "old.json", {"services": services})
             server.put({"services": services})
-            for words in (
+            calls = (
                 ("diff", file, "good.json"),
                 ("diff", server.url, "good.json"),
                 ("page", "good.json", "--since", file),
-            ):
+            )
+            for words in calls:
                 user = ("--user", USER) if server.url in words else ()
                 with case(services, *words):
                     told = failure(*words, *user, cwd=tmp_path, code=1, OSBCTL_PASSWORD=PASSWORD)
@@ -142,12 +143,7 @@ def test_a_stored_catalog_that_its_row_contradicts_is_not_compared(tmp_path: Pat
 def test_an_emptied_registry_is_not_well(tmp_path: Path) -> None:
     file = tmp_path / "brokers.sqlite"
     file.write_bytes(registered((), GOOD, ""))
-    for words in (
-        ("drift", "--all"),
-        ("drift", "--all", "-f", "json"),
-        ("brokers", "refresh"),
-        ("brokers", "refresh", "-q"),
-    ):
-        with case(*words):
-            assert "no broker is registered" in failure(*words, code=3, OSBCTL_DATABASE=str(file))
+    for words in ("drift --all", "drift --all -f json", "brokers refresh", "brokers refresh -q"):
+        with case(words):
+            assert "no broker is registered" in failure(*words.split(), code=3, OSBCTL_DATABASE=str(file))
     osbctl("brokers", "list", code=0, OSBCTL_DATABASE=str(file))

@@ -146,12 +146,8 @@ class Images(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.asked.append((self.path, dict(self.headers)))
         path = self.path.partition("?")[0]
-        to = {
-            "/moved.png": "/ok.png",
-            "/loop": "/loop",
-            "/metadata": "http://localhost:1/x",
-            "/file": "file:///etc/passwd",
-        }
+        to = {"/moved.png": "/ok.png", "/loop": "/loop", "/metadata": "http://localhost:1/x",
+              "/file": "file:///etc/passwd"}  # fmt: skip
         body = {"/ok.png": PNG, "/ok.svg": SVG, "/script.svg": SVG.replace(b"/>", b"><script/></svg>"),
                 "/page.png": b"<html><script>alert(1)</script>", "/large.png": PNG.ljust(200_001), "/zip.png": PNG,
                 "/bomb.png": PNG.ljust(5_000_000), "/slow.png": PNG}.get(path)  # fmt: skip
@@ -268,13 +264,8 @@ def test_the_time_is_for_all_images_together(tmp_path: Path, images: ImageHost) 
 
 
 def test_addresses_that_are_not_of_the_web_are_not_asked(tmp_path: Path, images: ImageHost) -> None:
-    addresses = (
-        "file:///etc/passwd",
-        "ftp://127.0.0.1/x",
-        f"http://me:pw@127.0.0.1:{images.server_port}/ok.png",
-        "//x/y.png",
-    )
-    write_catalog(tmp_path, *addresses)
+    with_password = f"http://me:pw@127.0.0.1:{images.server_port}/ok.png"
+    write_catalog(tmp_path, "file:///etc/passwd", "ftp://127.0.0.1/x", with_password, "//x/y.png")
     done = osbctl("page", "c.json", *EMBED, cwd=tmp_path, code=0)
     assert [image for image, _ in pictures(done.stdout)] == [""] * 4
     assert images.asked == []

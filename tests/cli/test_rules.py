@@ -47,9 +47,7 @@ def test_a_pipe_gets_a_line_a_rule(capsysbinary: pytest.CaptureFixture[bytes]) -
 
 
 @pytest.mark.parametrize(("word", "pattern"), [("advice", ""), ("id-*", r"id-"), ("cloudfoundry-*", "cloudfoundry-")])
-def test_a_group_or_a_beginning_lists_a_part(
-    word: str, pattern: str, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_a_group_or_a_prefix_lists_a_part(word: str, pattern: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     listed = re.findall(r"(?m)^  (\S+)", shown(capsysbinary, word))
     wanted = [id_ for id_, record in RULES.items() if (re.match(pattern, id_) if pattern else record.category == word)]
     assert sorted(listed) == sorted(wanted)

@@ -43,18 +43,12 @@ def test_validate_takes_all_and_says_what(project: Path) -> None:
             assert "my-catalog: no findings" in done.stdout
             assert "compose" not in done.stdout
     assert osbctl("validate", "-q", cwd=project, code=0).stderr == ""
-    done = osbctl("validate", "b", "a.yaml", "./b/broker.json", "-f", "json", cwd=project, code=0)
-    assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [
-        "b/broker.json",
-        "a.yaml",
-        "./b/broker.json",
-    ]
-    done = osbctl("validate", "a.yaml", ".", "-f", "json", cwd=project, code=0)
-    assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [
-        "a.yaml",
-        "b/broker.json",
-        "my-catalog",
-    ]
+    for sources, names in (
+        ("b a.yaml ./b/broker.json", ["b/broker.json", "a.yaml", "./b/broker.json"]),
+        ("a.yaml .", ["a.yaml", "b/broker.json", "my-catalog"]),
+    ):
+        done = osbctl("validate", *sources.split(), "-f", "json", cwd=project, code=0)
+        assert [document["name"] for document in json.loads(done.stdout)["documents"]] == names
 
 
 def test_a_source_folder_is_one_source_without_a_word(project: Path) -> None:

@@ -18,9 +18,7 @@ from tests.folders import catalogs_folder
 FAULTY = str(catalogs_folder() / "faulty.yaml")
 
 
-def test_validation_returns_what_a_report_needs_and_prints_nothing(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_validation_returns_a_report_and_prints_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     gone = str(tmp_path / "gone.yaml")
     done = validate_sources(ValidationSettings((FAULTY, gone)), Config())
     assert [judgement.name for judgement in done.results] == [FAULTY, gone]

@@ -49,9 +49,7 @@ LISTS = "  bindable: false\n  tags:{}\n"
         (" sql", ' ["sql"]', ' ["sql"]', "write a list, even of a single entry"),
     ],
 )
-def test_a_list_is_made_of_a_text_only_where_it_is_one_entry(
-    written: str, safely: str | None, unsafely: str | None, hint: str
-) -> None:
+def test_a_list_is_made_of_one_entry_alone(written: str, safely: str | None, unsafely: str | None, hint: str) -> None:
     text = HEAD + LISTS.format(written) + PLAN
     for unsafe, expected in (False, safely), (True, unsafely):
         after, _ = fix_text(text, unsafe=unsafe)
@@ -193,9 +191,7 @@ def with_schema(schema: dict[str, Any]) -> str:
         ({"$schema": "https://json-schema.org/draft-04/schema#", "type": "object"}, "same", D4),
     ],
 )
-def test_a_draft_is_changed_only_where_the_same_requests_pass(
-    schema: dict[str, Any], safe: str | None, unsafe: str | None
-) -> None:
+def test_a_draft_stays_if_requests_differ(schema: dict[str, Any], safe: str | None, unsafe: str | None) -> None:
     for flag, wanted in ((False, safe), (True, unsafe)):
         (plan,) = json.loads(fix_text(with_schema(schema), "c.json", unsafe=flag)[0])["services"][0]["plans"]
         after = plan["schemas"]["service_instance"]["create"]["parameters"]

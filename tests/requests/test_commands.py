@@ -23,9 +23,7 @@ def by_tool(order: ProvisionRequest, purpose: Purpose = Purpose.CREATE) -> dict[
 
 @pytest.mark.parametrize("purpose", Purpose)
 @pytest.mark.parametrize("parameters", [None, PARAMETERS])
-def test_bash_hands_each_tool_the_very_words(
-    purpose: Purpose, parameters: dict[str, int] | None, tmp_path: Path
-) -> None:
+def test_bash_hands_each_tool_the_words(purpose: Purpose, parameters: dict[str, int] | None, tmp_path: Path) -> None:
     order = ProvisionRequest("it's", HARD, "the broker", parameters, "my params.json", '{"size": 3}')
     (tmp_path / "my params.json").write_text(order.content)
     for tool, command in by_tool(order, purpose).items():
