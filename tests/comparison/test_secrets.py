@@ -31,6 +31,8 @@ def dashboard(**fields: Any) -> dict[str, Any]:
 
 
 PASSWORD, LOGIN = {"password": TO_P}, {"password": {"allOf": [TO_P]}, "login": TO_P}
+NEEDED = {"required": ["login", "password", "size"]}
+BY_ID, WRITER = {"properties": {"password": {"$ref": "#pw"}}}, {"a": {"properties": {"token": TO_Q}}, "b": TO_Q}
 LISTED = {"enum": ["hunter2", "hunter3"]}
 WITH_USER = "postgres://admin:hunter2@db.example.com/x"
 HOLDERS: list[tuple[str, Any, Any]] = [
@@ -38,32 +40,24 @@ HOLDERS: list[tuple[str, Any, Any]] = [
     ("enum", referring(LISTED, PASSWORD), referring({"enum": ["other"]}, PASSWORD)),
     ("shared with another name", referring(LISTED, LOGIN), referring({"enum": ["other"]}, LOGIN)),
     ("made longer", referring({"pattern": "x"}, LOGIN), referring({"enum": [SECRET]}, LOGIN)),
-    (
-        "needed by the example",
-        referring(LISTED, {**LOGIN, "size": {"maximum": 5}}, required=["login", "password", "size"]),
-        referring(LISTED, {**LOGIN, "size": {"maximum": 4}}, required=["login", "password", "size"]),
-    ),
+    ("needed by the example", *(referring(LISTED, {**LOGIN, "size": {"maximum": n}}, **NEEDED) for n in (5, 4))),
     ("two references away", referring({}, {"keys": TO_Q}), referring({"const": SECRET}, {"keys": TO_Q})),
     (
         "two references away, seen from the first",
-        referring({"enum": [1]}, {"a": {"properties": {"token": TO_Q}}, "b": TO_Q}),
-        referring({"enum": [1], "default": SECRET}, {"a": {"properties": {"token": TO_Q}}, "b": TO_Q}),
+        *(referring({"enum": [1], **more}, WRITER) for more in ({}, {"default": SECRET})),
     ),
     ("all of a definition", referring(LISTED, PASSWORD, title="a"), referring(LISTED, PASSWORD, title="b")),
     (
         "a reference that is not understood",
-        with_schema({"properties": {"password": {"$ref": "#pw"}}, "definitions": {"p": {"$id": "#pw", **LISTED}}}),
-        with_schema({"properties": {"password": {"$ref": "#pw"}}, "definitions": {"p": {"$id": "#pw"}}}),
+        *(with_schema({**BY_ID, "definitions": {"p": {"$id": "#pw", **more}}}) for more in (LISTED, {})),
     ),
-    (
-        "a schema that cannot be compared",
-        referring(LISTED, PASSWORD, minimum="1"),
-        referring(LISTED, PASSWORD, minimum="2"),
-    ),
+    ("a schema that cannot be compared", *(referring(LISTED, PASSWORD, minimum=n) for n in "12")),
     (
         "parts that are not read",
-        with_plan(schemas={"service_instance": {"create": {"parameters": {}, "x": WITH_USER}}}),
-        with_plan(schemas={"service_instance": {"create": {"parameters": {}, "x": "other"}}}),
+        *(
+            with_plan(schemas={"service_instance": {"create": {"x": x, "parameters": {}}}})
+            for x in (WITH_USER, "other")
+        ),
     ),
     ("URL in metadata", one(metadata={"documentationUrl": "x"}), one(metadata={"documentationUrl": WITH_USER})),
     ("unknown field", one(), one(connection="Server=db;Uid=sa;Pwd=hunter2;Timeout=3")),
@@ -77,11 +71,7 @@ HOLDERS: list[tuple[str, Any, Any]] = [
     ("default with a user", of("db"), of("db", default=WITH_USER)),
     ("enum of URLs", of("db", enum=[WITH_USER, "x"]), of("db", enum=["x"])),
     ("enum that stays", of("db", type="string"), of("db", enum=[WITH_USER])),
-    (
-        "redirect of the dashboard",
-        dashboard(redirect_uri="https://x/?key=hunter2"),
-        dashboard(redirect_uri="https://x/"),
-    ),
+    ("redirect of the dashboard", *(dashboard(redirect_uri=f"https://x/{query}") for query in ("?key=hunter2", ""))),
     ("redirect with a user", dashboard(redirect_uri="https://x"), dashboard(redirect_uri="https://user:hunter2@x")),
     ("secret of the dashboard", dashboard(secret=SECRET), dashboard(secret="x")),
     ("new secret of the dashboard", dashboard(), dashboard(secret=SECRET)),

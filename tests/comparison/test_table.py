@@ -17,7 +17,9 @@ R, B, Y, S = Level.REFUSED, Level.BREAKING, Level.RISKY, Level.SAFE
 LETTERS = {R: "R", B: "B", Y: "Y", S: "S"}
 
 SMALL, LARGE, OTHER_SMALL = plan("p1", "small"), plan("p2", "large"), plan("p2", "small")
+P3 = plan("p3", "small")
 TINY, CAPITAL, PLACEHOLDER = plan("p1", "tiny"), plan("p2", "Small"), plan("p1", "{plan}")
+Q1 = plan("q1", "small")
 BINDABLE = plan("p1", "small", bindable=True)
 UPDATEABLE = plan("p1", "small", plan_updateable=True)
 DB, MQ = service("s1", "db", SMALL), service("s2", "mq", OTHER_SMALL)
@@ -37,6 +39,10 @@ def two(*plans: dict[str, Any]) -> dict[str, Any]:
     return only("s1", "db", *plans)
 
 
+def updateable(of_service: bool) -> dict[str, Any]:
+    return only("s1", "db", UPDATEABLE, plan_updateable=of_service)
+
+
 def polling(seconds: Any) -> dict[str, Any]:
     return {"maximum_polling_duration": seconds}
 
@@ -49,13 +55,26 @@ def offered_to(platforms: list[str]) -> dict[str, Any]:
     return {"metadata": {"supportedPlatforms": platforms}}
 
 
+def sharing(value: Any) -> dict[str, Any]:
+    return {"metadata": {"supportsInstanceSharing": value}}
+
+
+def beside_capital(name: str) -> dict[str, Any]:
+    """A service offering of this name beside another, `DB`."""
+    return catalog(service("s1", name, SMALL), service("s2", "DB", OTHER_SMALL))
+
+
+def default(value: int) -> dict[str, Any]:
+    return schema(properties={"a": {"default": value}})
+
+
 def schema(**keywords: Any) -> dict[str, Any]:
     parameters = {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", **keywords}
     return {"schemas": {"service_instance": {"create": {"parameters": parameters}}}}
 
 
 SWAPPED = catalog(service("s1", "mq", SMALL), service("s2", "db", OTHER_SMALL))
-SHARING = {"metadata": {"supportsInstanceSharing": True}}
+SHARING = sharing(True)
 REUSED = catalog(service("s2", "db", OTHER_SMALL))
 TAKER_FIRST = catalog(service("s2", "db", OTHER_SMALL), service("s1", "sql", SMALL))
 MOVED = catalog(service("s1", "db", plan("p3", "x")), service("s2", "mq", OTHER_SMALL, SMALL))
@@ -114,13 +133,7 @@ OF_PLAN: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("explicit bindable dropped", {"bindable": True}, {}, "explicit-dropped", "SSSY"),
     ("no version", version(""), {"maintenance_info": None}, "other-field", "SSSS"),
     ("sharing of instances", SHARING, {"metadata": {}}, "instance-sharing-withdrawn", "SSYS"),
-    (
-        "sharing in quotes",
-        SHARING,
-        {"metadata": {"supportsInstanceSharing": "true"}},
-        "instance-sharing-withdrawn",
-        "SSYS",
-    ),
+    ("sharing in quotes", SHARING, sharing("true"), "instance-sharing-withdrawn", "SSYS"),
     ("sharing of instances comes", {}, SHARING, "capability-granted", "SSSS"),
     ("platforms lost", offered_to(["a", "b"]), offered_to(["b"]), "platforms-withdrawn", "SSBS"),
     ("platforms gained", offered_to(["b"]), offered_to([]), "metadata", "SSSS"),
@@ -130,13 +143,7 @@ OF_PLAN: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("schema narrowed", schema(), schema(required=["a"]), "schema-required-added", "BBBB"),
     ("schema added", {}, schema(required=["a"]), "schema-added", "BBBB"),
     ("schema relaxed", schema(required=["a"]), schema(), "schema-relaxed", "SSSS"),
-    (
-        "schema default",
-        schema(properties={"a": {"default": 1}}),
-        schema(properties={"a": {"default": 2}}),
-        "schema-default-changed",
-        "YYYY",
-    ),
+    ("schema default", default(1), default(2), "schema-default-changed", "YYYY"),
     ("polling lowered", polling(60), polling(30), "polling-lowered", "YSYS"),
     ("polling set", {}, polling(30), "polling-lowered", "YSYS"),
     ("polling raised", polling(30), polling(60), "polling-raised", "SSSS"),
@@ -145,13 +152,7 @@ OF_PLAN: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("explicit free dropped", {"free": True}, {}, "explicit-dropped", "SYSY"),
     ("explicit added", {}, {"free": True}, "explicit-added", "SSSS"),
     ("a version in another case", {}, {"maintenance_info": {"Version": "1.0.0"}}, "field-case", "SBBB"),
-    (
-        "a schema in another case",
-        {},
-        {"schemas": {"service_instance": {"Create": {"parameters": {}}}}},
-        "field-case",
-        "SBBB",
-    ),
+    ("a schema in another case", {}, {"schemas": {"service_instance": {"Create": {}}}}, "field-case", "SBBB"),
 ]
 ROWS = [
     Row("plan removed", TWO, two(SMALL), "plan-removed", "BBBB"),
@@ -161,11 +162,9 @@ ROWS = [
     Row("plan id", TWO, two(plan("q", "SMALL"), LARGE), "plan-id", "RBRB"),
     Row("plan id, used", TWO, two(plan("q", "small"), LARGE), "plan-id", "RBRB", P1),
     Row("plan id, unused", TWO, two(plan("q", "small"), LARGE), "plan-id", "RBYB", P2),
-    Row(
-        "service id, new plan ids", TWO, only("t", "db", plan("q1", "small"), plan("q2", "large")), "service-id", "RBRB"
-    ),
-    Row("service id, unused", TWO, only("t", "db", plan("q1", "small")), "service-id", "YBYB", NONE),
-    Row("service id, used", TWO, only("t", "db", plan("q1", "small")), "service-id", "RBRB", P1),
+    Row("service id, new plan ids", TWO, only("t", "db", Q1, plan("q2", "large")), "service-id", "RBRB"),
+    Row("service id, unused", TWO, only("t", "db", Q1), "service-id", "YBYB", NONE),
+    Row("service id, used", TWO, only("t", "db", Q1), "service-id", "RBRB", P1),
     Row("service id, plans kept", TWO, only("t", "db", SMALL), "service-id-plans-kept", "RBYY", NONE),
     Row("service id, plans kept, used", TWO, only("t", "db", SMALL), "service-id-plans-kept", "RBRY", P1),
     Row("service id, plans kept, perhaps used", TWO, only("t", "db", SMALL), "service-id-plans-kept", "RBRY"),
@@ -177,59 +176,27 @@ ROWS = [
     Row("names swapped, one in another case", TWO, two(plan("p1", "Large"), OTHER_SMALL), "plan-name-taken", "RBBB"),
     Row("service names swapped", TWO_SERVICES, SWAPPED, "service-name-taken", "BBRB"),
     Row("service names swapped, used", TWO_SERVICES, SWAPPED, "service-name-taken", "RBRB", P1 | P2),
-    Row(
-        "service names swapped, one in another case",
-        TWO_SERVICES,
-        catalog(service("s1", "mq", SMALL), service("s2", "DB", OTHER_SMALL)),
-        "service-name-taken",
-        "RBRB",
-        NONE,
-    ),
+    Row("service names swapped, case", TWO_SERVICES, beside_capital("mq"), "service-name-taken", "RBRB", NONE),
     Row("service name reused", TWO_SERVICES, REUSED, "service-name-taken", "BBRB"),
     Row("service name reused, used", TWO_SERVICES, REUSED, "service-name-taken", "RBRB", P1),
     Row("service name reused, its own used", TWO_SERVICES, REUSED, "service-name-taken", "BBRB", P2),
-    Row(
-        "new service, a name in another case",
-        one(),
-        catalog(service("s1", "sql", SMALL), service("s2", "DB", OTHER_SMALL)),
-        "service-name-taken",
-        "RBBB",
-    ),
+    Row("new service, a name in another case", one(), beside_capital("sql"), "service-name-taken", "RBBB"),
     Row("service renamed in case alone", one(), only("s1", "DB", SMALL), "service-name-taken", "RBBB", NONE),
-    Row(
-        "new service, the old name in another case",
-        one(),
-        only("s2", "DB", OTHER_SMALL),
-        "service-id",
-        "RBYB",
-        NONE,
-    ),
-    Row(
-        "new one takes the name of a renamed one",
-        TWO,
-        two(TINY, LARGE, plan("p3", "small")),
-        "plan-name-taken",
-        "BBBB",
-    ),
+    Row("new service, the old name in another case", one(), only("s2", "DB", OTHER_SMALL), "service-id", "RBYB", NONE),
+    Row("new one takes the name of a renamed one", TWO, two(TINY, LARGE, P3), "plan-name-taken", "BBBB"),
     Row("renamed, a taken name but for the case", TWO, two(SMALL, CAPITAL), "plan-name-taken", "RBBB"),
     Row("new one, a taken name but for the case", two(SMALL), two(SMALL, CAPITAL), "plan-name-taken", "RSSS"),
     Row("taker before giver", TWO, two(OTHER_SMALL, TINY), "plan-name-taken", "RBRB"),
     Row("giver before taker", TWO, two(TINY, OTHER_SMALL), "plan-name-taken", "BBBB"),
-    Row(
-        "new one before giver, but saved last",
-        two(SMALL),
-        two(plan("p3", "small"), TINY),
-        "plan-name-taken",
-        "BBBB",
-    ),
+    Row("new one before giver, but saved last", two(SMALL), two(P3, TINY), "plan-name-taken", "BBBB"),
     Row("new service before giver", one(), TAKER_FIRST, "service-name-taken", "BBBB"),
     Row("new service before giver, used", one(), TAKER_FIRST, "service-name-taken", "RBBB", P1),
     Row("service taker before giver", TWO_SERVICES, TAKER_FIRST, "service-name-taken", "RBRB", P1),
     Row("service taker before giver, unused", TWO_SERVICES, TAKER_FIRST, "service-name-taken", "BBRB", P2),
     Row(
-        "service renamed to a kept name in another case",
+        "service renamed to a kept name but for its case",
         TWO_SERVICES,
-        catalog(service("s1", "db", SMALL), service("s2", "DB", OTHER_SMALL)),
+        beside_capital("db"),
         "service-renamed",
         "BBBB",
         P1,
@@ -261,20 +228,8 @@ ROWS = [
         "service-default",
         "SSSS",
     ),
-    Row(
-        "updateable that no plan inherits",
-        only("s1", "db", UPDATEABLE, plan_updateable=True),
-        only("s1", "db", UPDATEABLE),
-        "plan-updateable-withdrawn",
-        "SBSS",
-    ),
-    Row(
-        "updateable that no plan inherits, granted",
-        only("s1", "db", UPDATEABLE, plan_updateable=False),
-        only("s1", "db", UPDATEABLE, plan_updateable=True),
-        "capability-granted",
-        "SSSS",
-    ),
+    Row("updateable that no plan inherits", updateable(True), two(UPDATEABLE), "plan-updateable-withdrawn", "SBSS"),
+    Row("updateable that no plan inherits, granted", updateable(False), updateable(True), "capability-granted", "SSSS"),
     *(Row(name, one(**old), one(**new), rule, levels) for name, old, new, rule, levels in OF_SERVICE),
     *(Row(name, with_plan(**old), with_plan(**new), rule, levels) for name, old, new, rule, levels in OF_PLAN),
 ]
