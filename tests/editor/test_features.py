@@ -46,6 +46,11 @@ def ask(path: Path, text: str, question: Callable[[Editor, types.TextDocumentIde
     return in_editor(lambda editor: question(editor, types.TextDocumentIdentifier(editor.open(path, text))))
 
 
+def diagnostics(path: Path, text: str) -> list[types.Diagnostic]:
+    found: list[types.Diagnostic] = ask(path, text, lambda editor, file: editor.heard(file.uri))
+    return found
+
+
 def ask_at(path: Path, marked: str, question: str, params: Any) -> Any:
     """The answer to a question about the place of `|`."""
     text, where = at(marked)
@@ -90,11 +95,7 @@ def test_a_line_of_its_own_takes_a_key_and_no_value(tmp_path: Path) -> None:
                 text = f"services:\n- name: a\n  {key}\n{indent}{word}|"
                 assert not {"true", "false"} & complete(tmp_path / "catalog.yaml", text).keys(), text
     assert "plans" in complete(tmp_path / "catalog.yaml", "services:\n- name: a\n  bindable:\n  |")
-    for text in (
-        "services:\n- bindable: |",
-        "services:\n- name: a\n  bindable: &a tr|",
-        '{"services": [{"bindable":\n|',
-    ):
+    for text in ("services:\n- bindable: |", "services:\n- bindable: &a tr|", '{"services": [{"bindable":\n|'):
         assert {"true", "false"} <= complete(tmp_path / "catalog.yaml", text).keys(), text
     assert "syslog_drain" in complete(tmp_path / "catalog.yaml", "services:\n- requires:\n  - |")
 
@@ -189,7 +190,7 @@ def test_hover_tells_the_field_the_finding_and_the_platforms(tmp_path: Path) -> 
     assert "`schema-type`: " in said
     assert "Source: OSB 2.14, Catalog Management: the types" in said
     assert "> Service" in said
-    found = ask(tmp_path / "catalog.yaml", at(text)[0], lambda editor, file: editor.heard(file.uri))
+    found = diagnostics(tmp_path / "catalog.yaml", at(text)[0])
     message = next(one.message for one in found if one.code == "schema-type")
     assert "must be a boolean" in message
     assert f"refused by {format_platforms(platforms_refusing('schema-type'))}" in message
@@ -216,10 +217,8 @@ def outline(path: Path, text: str) -> Any:
 def test_the_outline_is_services_and_plans(tmp_path: Path) -> None:
     text = "services:\n- name: a\n  id: x\n  plans:\n  - name: p\n  - id: q\n- id: b\n"
     found = outline(tmp_path / "catalog.yaml", text)
-    assert [(one.name, one.detail, [inner.name for inner in one.children]) for one in found] == [
-        ("a", "x", ["p", "number 2"]),
-        ("number 2", "b", []),
-    ]
+    told = [(one.name, one.detail, [inner.name for inner in one.children]) for one in found]
+    assert told == [("a", "x", ["p", "number 2"]), ("number 2", "b", [])]
     assert place(found[0].selection_range.start) == (1, 8)
     assert (place(found[0].range.start), place(found[0].range.end)) == ((1, 2), (5, 9))
 
@@ -403,10 +402,7 @@ services:
 def test_each_place_of_a_group_is_marked_with_its_own_fix(tmp_path: Path) -> None:
     file = tmp_path / "catalog.yaml"
 
-    async def look(editor: Editor) -> list[types.Diagnostic]:
-        return await editor.heard(editor.open(file, PLANS))
-
-    told = {one.range.start.line: one.message for one in in_editor(look) if one.code == "default-implicit"}
+    told = {one.range.start.line: one.message for one in diagnostics(file, PLANS) if one.code == "default-implicit"}
     assert [(line, message.split()[1]) for line, message in sorted(told.items())] == [(6, "'small'"), (7, "'large'")]
     title = "Set free to true (platforms may behave differently)"
     assert carried_out(file, PLANS, actions(file, PLANS, 7)[title]).count("free: true") == 1
@@ -415,10 +411,8 @@ def test_each_place_of_a_group_is_marked_with_its_own_fix(tmp_path: Path) -> Non
 
 
 def test_a_diagnostic_says_who_refuses_before_what_to_do(tmp_path: Path) -> None:
-    async def look(editor: Editor) -> list[types.Diagnostic]:
-        return await editor.heard(editor.open(tmp_path / "catalog.yaml", PLANS))
-
-    (message,) = (one.message for one in in_editor(look) if one.code == "schema-type")
+    found = diagnostics(tmp_path / "catalog.yaml", PLANS)
+    (message,) = (one.message for one in found if one.code == "schema-type")
     _, second, third = message.splitlines()
     assert second == "refused by every platform"
     assert third.startswith("hint: ")

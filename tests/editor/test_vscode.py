@@ -94,11 +94,8 @@ def install_osbctl(folder: Path) -> None:
 @contextmanager
 def served(program: Path, vsix: Path, home: Path) -> Iterator[str]:
     """The address of a code-server with an empty home and the extension installed."""
-    environment = {
-        "PATH": f"{Path(shutil.which('node') or '').parent}:/usr/bin:/bin",
-        "HOME": str(home),
-        "LANG": "C.UTF-8",
-    }
+    path = f"{Path(shutil.which('node') or '').parent}:/usr/bin:/bin"
+    environment = {"PATH": path, "HOME": str(home), "LANG": "C.UTF-8"}
     folders = ["--server-data-dir", str(home / "data"), "--extensions-dir", str(home / "extensions")]
     command = ["node", str(program), *folders, "--accept-server-license-terms"]
     installed = subprocess.run(
@@ -193,9 +190,8 @@ def test_other_projects_are_left_alone_and_problems_are_quiet(server_program: Pa
         page.get_by_text("Yes, I trust the authors").click()
         page.locator(".view-line", has_text="shop").wait_for()
         pick(page, "F1", "Show Running Extensions")
-        page.locator(
-            ".runtime-extensions-editor .extension", has_text=re.compile("osbctl.*Activation", re.DOTALL)
-        ).wait_for()
+        activated = re.compile("osbctl.*Activation", re.DOTALL)
+        page.locator(".runtime-extensions-editor .extension", has_text=activated).wait_for()
         assert not (workspace / "started").exists()
         program.unlink()
 
@@ -246,13 +242,8 @@ def test_what_the_extension_says_is_what_osbctl_is() -> None:
     assert manifest["version"] == osbctl.__version__
     for entry in manifest["contributes"]["snippets"]:
         snippets = json.loads((EXTENSION / entry["path"]).read_text())
-        assert {snippet["prefix"] for snippet in snippets.values()} == {
-            "osb-catalog",
-            "osb-service",
-            "osb-plan",
-            "osb-cost",
-            "osb-schema",
-        }
+        prefixes = {f"osb-{what}" for what in ("catalog", "service", "plan", "cost", "schema")}
+        assert {snippet["prefix"] for snippet in snippets.values()} == prefixes
         ids = [line for snippet in snippets.values() for line in snippet["body"] if re.search(r"\bid\b", line)]
         assert len(ids) == 5
         assert all("${UUID}" in line for line in ids)
@@ -286,45 +277,26 @@ def test_the_extension_starts_for_what_the_server_takes(tmp_path: Path) -> None:
     if not (EXTENSION / "node_modules").is_dir():
         npm_install(EXTENSION)
     built = tmp_path / "evidence.js"
-    command = [
-        "node_modules/.bin/esbuild",
-        "src/evidence.ts",
-        "--platform=node",
-        f"--outfile={built}",
-        "--log-level=error",
-    ]
-    subprocess.run([*command, "--format=cjs"], cwd=EXTENSION, check=True)
+    options = ["--platform=node", f"--outfile={built}", "--log-level=error", "--format=cjs"]
+    subprocess.run(["node_modules/.bin/esbuild", "src/evidence.ts", *options], cwd=EXTENSION, check=True)
     shutil.copytree(catalogs_folder() / "source", tmp_path / "source")
-    texts = {
-        str(file): file.read_text() for file in (tmp_path / "source").rglob("*.*") if file.suffix in (".yaml", ".json")
-    }
-    files = [*catalogs_folder().glob("*.*"), *catalogs()]
-    whole = {
-        str(tmp_path / str(n) / file.name): file.read_text()
-        for n, file in enumerate(files)
-        if may_be_catalog(file.name)
-    }
+    parts = [file for file in (tmp_path / "source").rglob("*.*") if file.suffix in (".yaml", ".json")]
+    texts = {str(file): file.read_text() for file in parts}
+    files = [file for file in (*catalogs_folder().glob("*.*"), *catalogs()) if may_be_catalog(file.name)]
+    whole = {str(tmp_path / str(n) / file.name): file.read_text() for n, file in enumerate(files)}
     begun = {
         str(tmp_path / f"{n}-{Path(name).name}"): "".join(text.splitlines(keepends=True)[:n])
         for name, text in whole.items() for n in (1, 2, 3, 5, 8, 13, 40)
     }  # fmt: skip
-    few = [
-        "services:\n- name: a",
-        "ser",
-        "services:",
-        "# ours\n",
-        '{"services": [{"name": ',
-        "services:\n- name: a\n  metadata: {x: 1}",
-    ]
-    begun |= {
-        str(tmp_path / f"{n}" / f"{name}"): text for n, text in enumerate(few) for name in ("catalog.yaml", "a.yaml")
-    }
+    named = "services:\n- name: a"
+    few = [named, "ser", "services:", "# ours\n", '{"services": [{"name": ', f"{named}\n  metadata: {{x: 1}}"]
+    for name in ("catalog.yaml", "a.yaml"):
+        begun |= {str(tmp_path / f"{n}" / name): text for n, text in enumerate(few)}
     cases = [*LEFT_ALONE.items(), *texts.items(), *whole.items(), *begun.items()]
     script = "const {mayBeCatalog} = require(process.argv[1]); const cases = JSON.parse(require('fs').readFileSync(0));"
     script += "console.log(JSON.stringify(cases.map(([path, text]) => mayBeCatalog(path, text))))"
-    done = subprocess.run(
-        ["node", "-e", script, built], input=json.dumps(cases), capture_output=True, text=True, check=True
-    )
+    command = ["node", "-e", script, built]
+    done = subprocess.run(command, input=json.dumps(cases), capture_output=True, text=True, check=True)
     answers = dict(zip([name for name, _ in cases], json.loads(done.stdout), strict=True))
     assert [name for name in LEFT_ALONE if answers[name]] == []
     taken = [name for name, text in cases if find_source(name, text)]

@@ -54,6 +54,12 @@ def written(folder: Path, catalogs: list[PageCatalog], **options: Any) -> Path:
     return path
 
 
+def of_plans(plans: list[dict[str, Any]]) -> list[PageCatalog]:
+    """A catalog of one service offering with these plans."""
+    service = {"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}
+    return [PageCatalog("a", document({"services": [service]}))]
+
+
 def names(page: Page) -> list[str]:
     return [text.strip() for text in page.locator("article:visible h2").all_text_contents()]
 
@@ -169,8 +175,7 @@ def test_plans_are_compared(browser: Browser, file: Path) -> None:
 
 def test_of_many_plans_four_are_shown_until_one_chooses(browser: Browser, tmp_path: Path) -> None:
     plans = [{**plan(f"p{n}"), "metadata": {"displayName": f"Title {n % 9}"}} for n in range(10)]
-    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
-    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))]), "#service/s") as page:
+    with opened(browser, written(tmp_path, of_plans(plans)), "#service/s") as page:
         heads = page.locator("table.compare thead th:visible")
         assert heads.count() == page.locator(".plan:visible").count() == 4
         page.evaluate("location.hash = '#service/s/p8'")
@@ -190,8 +195,7 @@ def test_very_many_plans_have_a_filter(browser: Browser, tmp_path: Path) -> None
         {**plan(f"{kind}-{n:02}"), "free": n == 0, "metadata": {} if n == 0 else {"costs": [{"amount": {"usd": n}, "unit": "MONTHLY"}]}}
         for kind in ("small", "large") for n in range(30)
     ]  # fmt: skip
-    data = {"services": [{"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}]}
-    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))]), "#service/s") as page:
+    with opened(browser, written(tmp_path, of_plans(plans)), "#service/s") as page:
         heads = page.locator("table.compare thead th:visible")
         assert heads.count() == 4
         choice = page.get_by_role("group", name="Show")
@@ -216,10 +220,7 @@ def test_very_many_plans_have_a_filter(browser: Browser, tmp_path: Path) -> None
 
 
 def test_the_only_service_is_open(browser: Browser, tmp_path: Path) -> None:
-    data = {
-        "services": [{"id": "s", "name": "s", "description": "", "bindable": True, "plans": [plan("p"), plan("q")]}]
-    }
-    with opened(browser, written(tmp_path, [PageCatalog("a", document(data))], findings=True)) as page:
+    with opened(browser, written(tmp_path, of_plans([plan("p"), plan("q")]), findings=True)) as page:
         assert page.get_by_text("Plans side by side").is_visible()
         assert page.locator("#findings").is_visible()
         assert not page.get_by_text("All services").is_visible()
@@ -367,14 +368,9 @@ def test_pages_of_each_size_fit_a_phone_and_a_desktop(browser: Browser, tmp_path
     file = written(tmp_path, [PageCatalog("a", document(catalog_of(plans)))], findings=True)
     for width, theme in ((390, "dark"), (1280, "light")):
         with opened(browser, file, width=width, color_scheme=theme) as page:
-            assert violations(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
             # Paper gets the list; the only service is open, with its plans.
             assert len(re.findall(rb"/Type /Page\b", page.pdf())) <= (1 + plans // 50 if plans > 7 else 3)
-            page.locator("article").first.click()  # the whole card is the link
-            until(page, "document.querySelector('main.one') !== null")
-            assert violations(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert_fits_with_a_card_open(page, width)
             assert page.locator("table.compare thead th:visible").count() == (4 if plans > 6 else 0)
 
 
@@ -386,12 +382,17 @@ def test_pages_of_real_catalogs(browser: Browser, tmp_path: Path, number: int) -
     for audience, width, theme in (("customer", 390, "light"), ("operator", 1280, "dark")):
         file = written(tmp_path, [PageCatalog("a", read_source(str(source)))], audience=audience)
         with opened(browser, file, width=width, color_scheme=theme) as page:
-            assert violations(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert_fits_with_a_card_open(page, width)
+
+
+def assert_fits_with_a_card_open(page: Page, width: int) -> None:
+    """Without violations, before and after a click on the first card, all of which is the link."""
+    for is_open in (False, True):
+        if is_open:
             page.locator("article").first.click()
             until(page, "document.querySelector('main.one') !== null")
-            assert violations(page) == []
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def catalog_of(plans: int) -> dict[str, Any]:

@@ -119,13 +119,8 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
             "hint": "rename one of them",
         }
     ]
-    messages = ["Service x", "  Plan names must be unique"]
-    assert document["platforms"]["cloudfoundry"] == {
-        "verdict": "refuses",
-        "reasons": 1,
-        "messages": messages,
-        "why": "",
-    }
+    told_of = {"verdict": "refuses", "reasons": 1, "messages": ["Service x", "  Plan names must be unique"], "why": ""}
+    assert document["platforms"]["cloudfoundry"] == told_of
     assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
 
 
@@ -171,13 +166,8 @@ def group() -> Finding:
         (Format.GITHUB, lambda text: re.findall(r"::error file=c.yaml,line=(\d+),col=5,.*::(m\d)", text)),
         (Format.JUNIT, lambda text: re.findall(r'c\.yaml:(\d+):5".*\n *<failure message="error: (m\d)', text)),
         (Format.GITLAB, lambda text: [(str(i["location"]["lines"]["begin"]), i["description"]) for i in json.loads(text)]),
-        (
-            Format.JSON,
-            lambda text: [
-                (str(place["location"]["line"]), place["message"])
-                for place in checked_json(text, "report-1")["documents"][0]["findings"][0]["places"]
-            ],
-        ),
+        (Format.JSON, lambda text: [(str(place["location"]["line"]), place["message"]) for place in
+                                    checked_json(text, "report-1")["documents"][0]["findings"][0]["places"]]),
     ],
 )  # fmt: skip
 def test_each_place_of_a_group_is_marked(format: Format, find: Callable[[str], list[tuple[str, str]]]) -> None:
