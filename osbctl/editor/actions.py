@@ -115,8 +115,7 @@ class ActionBuilder:
         return [types.TextEdit(file.range(edit.start, edit.end), edit.new) for edit in edits]
 
     def _read_source(self, texts: Mapping[str, str]) -> Document:
-        analysis = self.analysis
-        return read_open_source(analysis.source, texts, self.open.variables_of)
+        return read_open_source(self.analysis.source, texts, self.open.variables_of)
 
 
 def _fix_title(fix: Fix) -> str:
