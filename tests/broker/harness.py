@@ -97,9 +97,8 @@ def certificate(
     key: Any, signer: Any, name: str, *, ca: bool, days: float, begins: float = -0.1, dns: str = "localhost"
 ) -> Any:
     now = datetime.datetime.now(datetime.UTC)
-    named = x509.SubjectAlternativeName(
-        [x509.DNSName(dns or "none"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    )
+    loopback = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    named = x509.SubjectAlternativeName([x509.DNSName(dns or "none"), loopback])
     others = ("content_commitment", "key_encipherment", "data_encipherment", "key_agreement")
     never = dict.fromkeys((*others, "encipher_only", "decipher_only"), False)
     usage = x509.KeyUsage(digital_signature=True, key_cert_sign=ca, crl_sign=ca, **never)

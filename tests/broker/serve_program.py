@@ -56,13 +56,8 @@ def main() -> int:
         thread.start()
         threads = {"thread": thread if ends else threading.current_thread()}
         authenticator = SimpleNamespace(check=lambda *_: check, queue_length=0, close=lambda: None, **threads)
-        return SimpleNamespace(
-            app=catalog,
-            authenticator=authenticator,
-            watched=[watched],
-            summary=["1 service, 2 plans"],
-            log_new_expiry=lambda: None,
-        )
+        told = {"summary": ["1 service, 2 plans"], "log_new_expiry": lambda: None}
+        return SimpleNamespace(app=catalog, authenticator=authenticator, watched=[watched], **told)
 
     try:
         return serve(ServeOptions(settings=settings, **told), make, os.environ)

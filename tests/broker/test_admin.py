@@ -26,9 +26,8 @@ from tests.broker.processes import admin, over_tls, process
     *((host, 421) for host in ("evil.metrics.internal", "metrics.internal.evil")),
 ])  # fmt: skip
 def test_admin_listener_checks_the_host_header(host: str, status: int) -> None:
-    app = AdminApp(
-        SimpleNamespace(draining=False, threads=[]), SimpleNamespace(), SimpleNamespace(), ["metrics.internal"]
-    )  # type: ignore[arg-type]
+    shared, unused = SimpleNamespace(draining=False, threads=[]), SimpleNamespace()
+    app = AdminApp(shared, unused, unused, ["metrics.internal"])  # type: ignore[arg-type]
     request = SimpleNamespace(command="GET", path="/readyz", headers={"HOST": host})
     phrase = {200: "OK", 421: "Misdirected Request"}[status]
     assert app(request).status == f"{status} {phrase}"

@@ -34,10 +34,8 @@ def come(broker: Broker, source: str) -> socket.socket:
 @pytest.mark.parametrize("secure", [True, False], ids=["tls", "plain"])
 def test_new_clients_and_probes_are_answered_under_each_attack(secure: bool) -> None:
     """`python -m tools.crowds` does this with 1,250 connections and 20 new clients."""
-    assert (
-        list(run(secure, clients=2, each=16, updates=UPDATES // 40, wrap=FEW, seconds=0.2, rounds=10_000, quiet=False))
-        == []
-    )
+    small = {"clients": 2, "each": 16, "updates": UPDATES // 40, "rounds": 10_000}
+    assert list(run(secure, **small, wrap=FEW, seconds=0.2, quiet=False)) == []
 
 
 @pytest.mark.parametrize("title", ATTACKS)

@@ -146,10 +146,9 @@ def test_each_fault_has_its_sentence(answer: bytes, told: str) -> None:
 def test_a_length_that_contradicts_itself_is_told() -> None:
     """Without an answer of a broker, since urllib3 leaves its socket to the garbage collection."""
     with HttpClient("http://127.0.0.1:1/v2/catalog", OPTIONS) as client:
-        told = NoResponseError(InvalidHeader("Content-Length contained multiple unmatching values (2, 5)"), client)
-    assert told.message.endswith(
-        ": its answer is not proper HTTP: Content-Length contained multiple unmatching values (2, 5)"
-    )
+        error = InvalidHeader("Content-Length contained multiple unmatching values (2, 5)")
+        told = NoResponseError(error, client)
+    assert told.message.endswith(f": its answer is not proper HTTP: {error}")
 
 
 def test_redirects_end() -> None:

@@ -37,13 +37,8 @@ def test_the_cause_is_shown(body: bytes, shown: str) -> None:
 
 
 def test_no_body_shows_a_password_that_was_sent() -> None:
-    texts = (
-        PASSWORD,
-        f"<html>{PASSWORD}</html>",
-        json.dumps({"a": PASSWORD}),
-        json.dumps({"message": f"is {PASSWORD}!"}),
-    )
-    for text in (*texts, "." * 297 + PASSWORD):
+    bodies = (json.dumps({"a": PASSWORD}), json.dumps({"message": f"is {PASSWORD}!"}))
+    for text in (PASSWORD, f"<html>{PASSWORD}</html>", *bodies, "." * 297 + PASSWORD):
         shown = error_description(text.encode(), OPTIONS)
         assert not any(PASSWORD[:length] in shown for length in range(4, len(PASSWORD) + 1))
     assert error_description(b"wrong place", replace(OPTIONS, password="wrong")) == ""

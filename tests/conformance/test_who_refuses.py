@@ -102,9 +102,7 @@ def test_wire_open_speaks_only_of_a_catalog() -> None:
             found = check_broker(f"{url}/v2/catalog", OPTIONS).findings
             rules = {finding.rule for finding in found}
             readable = refused != set(Platform)
-            assert (
-                {"wire-open", "wire-version-unchecked"} & rules == {"wire-open", "wire-version-unchecked"}
-            ) == readable
+            assert ({"wire-open", "wire-version-unchecked"} <= rules) == readable
             assert readable or not {"wire-open", "wire-version-unchecked", "wire-unauthorized"} & rules
     for body in (b"{}", b'{"error": "x"}', b'{"services": null}'):
         with case(body), listening(answering(body, is_open=True)) as url:

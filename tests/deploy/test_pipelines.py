@@ -28,9 +28,8 @@ def test_the_files_meet_the_schema_of_their_system(tmp_path: Path) -> None:
 
 def test_each_step_gives_inputs_that_the_action_has() -> None:
     """The steps of the example workflow, of README, and of docs/how-to/publish-a-page.md."""
-    steps = yaml.safe_load((ROOT / "catalogs/source/.github/workflows/catalog.yml").read_text())["jobs"]["catalog"][
-        "steps"
-    ]
+    workflow = yaml.safe_load((ROOT / "catalogs/source/.github/workflows/catalog.yml").read_text())
+    steps = workflow["jobs"]["catalog"]["steps"]
     steps += yaml.safe_load(FILES[".github/workflows/catalog.yml"])["jobs"]["catalog"]["steps"]
     steps += yaml.safe_load(block("yaml", "page: true"))
     given = [set(step["with"]) for step in steps if "with" in step]

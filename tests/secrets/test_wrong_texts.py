@@ -9,39 +9,14 @@ from tests.cli.program import osbctl
 MARK = "qzmark77"
 NUMBER = "0123456701234"
 YAML = [
-    f"*{MARK}",
-    f"!{MARK} x",
-    f"&{MARK} [x",
-    f"[x, *{MARK}]",
-    f"{{a: 1, b: !{MARK} x}}",
-    f"{{{MARK}: 1, {MARK}: 2}}",
-    f"{{5: {MARK}}}",
-    f'"{MARK}',
-    f"'{MARK}' {MARK}",
-    f"@{MARK}",
-    f"`{MARK}",
-    f"%{MARK}",
-    f"{MARK}: x: y",
-    f"[{MARK}",
-    NUMBER,
-    "1_234_567_0123",
-    "0x4d2fe1234567012",
-    "1234567012e9999",
-    "1234567012:34:56",
-]
+    f"*{MARK}", f"!{MARK} x", f"&{MARK} [x", f"[x, *{MARK}]", f"{{a: 1, b: !{MARK} x}}", f"{{{MARK}: 1, {MARK}: 2}}",
+    f"{{5: {MARK}}}", f'"{MARK}', f"'{MARK}' {MARK}", f"@{MARK}", f"`{MARK}", f"%{MARK}", f"{MARK}: x: y", f"[{MARK}",
+    NUMBER, "1_234_567_0123", "0x4d2fe1234567012", "1234567012e9999", "1234567012:34:56",
+]  # fmt: skip
 JSON = [
-    f"'{MARK}'",
-    MARK,
-    f'{{"{MARK}": 1, "{MARK}": 2}}',
-    f'{{"a": {{"b": 1}}, "c": \'{MARK}\'}}',
-    f'"{MARK}" "{MARK}"',
-    f'["x", {MARK}]',
-    f'"{MARK}\\q"',
-    f'"{MARK}',
-    f'["x" "{MARK}"]',
-    f"0{NUMBER}",
-    "1234567012e9999",
-]
+    f"'{MARK}'", MARK, f'{{"{MARK}": 1, "{MARK}": 2}}', f'{{"a": {{"b": 1}}, "c": \'{MARK}\'}}', f'"{MARK}" "{MARK}"',
+    f'["x", {MARK}]', f'"{MARK}\\q"', f'"{MARK}', f'["x" "{MARK}"]', f"0{NUMBER}", "1234567012e9999",
+]  # fmt: skip
 WORDS = (MARK, "1234567012", "1_234_567_0123", "4d2fe1234567012")
 YAML_PLACES = {
     "client": "dashboard_client: {{id: c, secret: {}, redirect_uri: 5}}",
