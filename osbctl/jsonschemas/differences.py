@@ -283,9 +283,8 @@ def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[JsonPath, Json
     `targets` are the steps of all references; what they may lead to is not taken for an annotation.
     """
     found: dict[JsonPath, JsonValue] = {}
-    is_closed = any(
-        isinstance(node.value, dict) and "unevaluatedProperties" in node.value for node in tree.nodes.values()
-    )
+    schemas = [node.value for node in tree.nodes.values() if isinstance(node.value, dict)]
+    is_closed = any("unevaluatedProperties" in schema for schema in schemas)
     for path, node in tree.nodes.items():
         keywords = node.value if isinstance(node.value, dict) else {}
         assertions = {word: value for word, value in keywords.items() if not _is_annotation(word, value, targets)}

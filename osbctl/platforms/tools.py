@@ -179,8 +179,7 @@ class Purpose(StrEnum):
     @property
     def schema_location(self) -> str:
         """Location of the schema in a plan, as `ServicePlan.parameters` names it."""
-        locations = {"create": "service_instance.create", "update": "service_instance.update"}
-        return locations.get(self.value, "service_binding.create")
+        return "service_binding.create" if self is Purpose.BIND else f"service_instance.{self}"
 
 
 @dataclass(frozen=True, slots=True)

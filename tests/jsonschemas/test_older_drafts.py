@@ -23,22 +23,16 @@ _AS_DRAFT_4: list[dict[str, Any]] = [
     {"default": {"type": "integer", "if": True, "const": 1}},
 ]
 _AS_DRAFT_6: list[dict[str, Any]] = [
-    {"type": "integer", "minimum": 1},
-    {"const": "a"},
+    {"type": "integer", "minimum": 1}, {"const": "a"},
     {"items": {"anyOf": [{"type": "string"}, {"type": ["null", "integer"]}]}},
-    {"type": "object", "propertyNames": {"pattern": "^a"}},
-    {"contains": {"type": "string"}},
-    {"type": "number", "exclusiveMinimum": 3},
-    {"properties": {"a": True}},
-]
+    {"type": "object", "propertyNames": {"pattern": "^a"}}, {"contains": {"type": "string"}},
+    {"type": "number", "exclusiveMinimum": 3}, {"properties": {"a": True}},
+]  # fmt: skip
 _AS_NEITHER: list[dict[str, Any]] = [
-    {"if": {"const": "a"}, "then": {"minLength": 3}},
-    {"not": {"if": {"const": "a"}, "else": {"minLength": 3}}},
-    {"$id": "https://example.com/a"},
-    {"$ref": "https://example.com/a"},
-    {"$ref": "#name"},
+    {"if": {"const": "a"}, "then": {"minLength": 3}}, {"not": {"if": {"const": "a"}, "else": {"minLength": 3}}},
+    {"$id": "https://example.com/a"}, {"$ref": "https://example.com/a"}, {"$ref": "#name"},
     {"$ref": "#/properties/p/default", "default": {"if": {}}},
-]
+]  # fmt: skip
 _SINCE_2019 = [{"dependentRequired": {"a": ["b"]}}, {"$ref": "#/definitions/x", "minLength": 3}]
 
 
