@@ -205,17 +205,12 @@ def test_at_a_terminal_it_asks_twice_and_shows_nothing() -> None:
         assert password_matches(parse_credentials(out)[0], "typed-secret") if agree else out == "", second
 
 
-@each("before", [(), ("typed-secret",)])
-def test_an_interrupt_at_the_prompt_ends_with_130(before: tuple[str, ...]) -> None:
-    code, shown, out = at_a_terminal(*before, CTRL_C)
-    assert (code, out) == (130, "")
+@each("answers", [(CTRL_C,), ("typed-secret", CTRL_C), (CTRL_D,)])
+def test_an_interrupt_or_an_end_of_input_at_the_prompt(answers: tuple[str, ...]) -> None:
+    code, shown, out = at_a_terminal(*answers)
+    assert (code, out) == (130 if CTRL_C in answers else 2, "")
     assert "Traceback" not in shown
-
-
-def test_an_end_of_input_at_the_prompt_is_no_password() -> None:
-    code, shown, out = at_a_terminal(CTRL_D)
-    assert (code, out) == (2, "")
-    assert ": no password was given" in shown
+    assert (": no password was given" in shown) == (answers == (CTRL_D,))
 
 
 def test_records_that_stand_are_not_replaced_in_silence(path: Path) -> None:
