@@ -6,7 +6,7 @@ is validated. Findings of an outdated text are never shown.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,11 +18,11 @@ from osbctl.commands.settings import ValidationSettings, resolve_config, validat
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.files import read_bounded
-from osbctl.findings import DocumentError, Finding, Location, Verdict, each_place, error_findings
+from osbctl.findings import Finding, Location, Verdict, each_place, error_findings
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import find_only_catalog, parse_catalog
-from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
-from osbctl.sources.document import Document, parse_stream
+from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog, parse_if_possible
+from osbctl.sources.document import Document
 from osbctl.sources.folder import read_folder
 from osbctl.sources.read import VariablesOf
 from osbctl.sources.read_bytes import MAX_BYTES
@@ -48,13 +48,7 @@ def find_source(path: str, text: str) -> str | None:
     if folder := find_source_of(Path(path)):
         return folder
     edited = cached_text_document(path, text)
-    if edited.document is not None:
-        documents: Sequence[Document] = (edited.document,)
-    else:
-        try:
-            documents = parse_stream(edited.decode(), path)
-        except DocumentError:
-            documents = ()
+    documents = [edited.document] if edited.document else parse_if_possible(edited.decode(), path)
     return path if holds_catalog(path, text, documents, typing=True) else None
 
 

@@ -136,9 +136,9 @@ def holds_catalog(name: str, text: str, documents: Sequence[Document], *, typing
     """
     is_named = _is_named_catalog(name)
     if documents:
-        return any(has_service_offering(one) and not _is_instance(one.data) for one in documents) or (
-            len(documents) == 1 and _is_started_catalog(documents[0].data, is_named, typing)
-        )
+        if any(has_service_offering(one) and not _is_instance(one.data) for one in documents):
+            return True
+        return len(documents) == 1 and _is_started_catalog(documents[0].data, is_named, typing)
     if not text.strip():
         return typing and is_named
     if not typing and (is_template(text) or _PLACEHOLDER.search(text)):

@@ -37,9 +37,8 @@ def read_source(
     from osbctl.sources.catalogs import parse_catalog
 
     if source.endswith(PROGRAMS):
-        advice = (
-            "start the broker, and get its catalog: osbctl fetch http://localhost:8080 --user admin -o catalog.json"
-        )
+        command = "osbctl fetch http://localhost:8080 --user admin -o catalog.json"
+        advice = f"start the broker, and get its catalog: {command}"
         raise SourceError(f"{source}: this is a program; only its running broker knows the catalog", advice)
     try:
         # The bytes are gone before the text is parsed.

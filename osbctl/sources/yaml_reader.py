@@ -299,8 +299,11 @@ class Builder(FaultRecorder):
     def _report_key(self, event: Any, key: Any) -> None:
         """Report a key that is not a string."""
         at = event.start_mark.index
-        described, hint = _describe_scalar(key, event), "write it in quotes"
-        message = "a key must be a string, not {}"
+        kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
+        described = "null" if key is None else "a collection"
+        if kind := kinds.get(type(key)):
+            described = f"{kind} {event.value[:60] if type(event) is ScalarEvent else str(key)[:60]}"
+        message, hint = "a key must be a string, not {}", "write it in quotes"
         if is_decimal_comma(self._text, at):
             message, hint = DECIMAL_COMMA
         if type(event) is MappingStartEvent and self._text[at - 1 : at + 1] == "{{":
@@ -408,15 +411,6 @@ def _nesting_depth(value: Any) -> int:
         inside = [item for item in held.values() if isinstance(item, dict | list)]
         levels += 1
     return levels
-
-
-def _describe_scalar(value: Any, event: Any) -> str:
-    """Describe the value of the scalar `event` in messages."""
-    kinds = {bool: "the boolean", int: "the number", float: "the number", str: "the string"}
-    kind = kinds.get(type(value))
-    if kind is None:
-        return "null" if value is None else "a collection"
-    return f"{kind} {event.value[:60]}" if type(event) is ScalarEvent else f"{kind} {str(value)[:60]}"
 
 
 def _parse_number(text: str) -> tuple[int | float | str, str]:

@@ -85,9 +85,8 @@ class Composer:
         settings = self._settings
         for key in settings.data:
             if key not in SETTINGS:
-                self.problem(
-                    "folder-settings", f"unknown key {key!r}", settings, (key,), f"known: {', '.join(SETTINGS)}"
-                )
+                hint = f"known: {', '.join(SETTINGS)}"
+                self.problem("folder-settings", f"unknown key {key!r}", settings, (key,), hint)
         defaults = settings.data.get("defaults", {})
         if not isinstance(defaults, dict):
             self.problem("folder-settings", "defaults must be a mapping", settings, ("defaults",))
@@ -203,9 +202,8 @@ class Overlay:
                 self._add_problem(f"unknown key {key!r} in an overlay", (key,), "an overlay holds `services` only")
         services = patch.get("services")
         if not isinstance(services, dict) or not services:
-            self._add_problem(
-                "an overlay needs `services`: a mapping from names to changes", ("services",), "see osbctl build --help"
-            )
+            message = "an overlay needs `services`: a mapping from names to changes"
+            self._add_problem(message, ("services",), "see osbctl build --help")
             return
         self._patch_members(self._catalog.data, "services", services, ("services",), self._patch_service)
 
