@@ -5,6 +5,7 @@ catalog that breaks it and of the same mended. With OSBCTL_WRITE_EXAMPLES=1 the 
 before they are committed.
 """
 
+import functools
 import os
 from collections import defaultdict
 from collections.abc import Iterator
@@ -53,12 +54,16 @@ def group(rule: Rule) -> str:
     return rule.refusing[0].value if rule.refusing else rule.category.value
 
 
+MADE = sorted((FOLDER / "made").iterdir())
+
+
+@functools.cache
 def examples(rule: Rule) -> tuple[Example, ...]:
     """An example that breaks a rule, and one that does not; empty for a rule without any.
 
     They are files in `made` if they are too long for the rule's text, or about a text as a whole.
     """
-    made = {file.stem.rpartition(".")[2]: file for file in (FOLDER / "made").glob(f"{rule.id}.*")}
+    made = {file.stem.rpartition(".")[2]: file for file in MADE if file.name.startswith(f"{rule.id}.")}
     if made:
         found = {kind: Example(file.read_bytes(), f"catalog{file.suffix}") for kind, file in made.items()}
         return found["bad"], found.get("good", dumped(catalog()))
@@ -68,7 +73,8 @@ def examples(rule: Rule) -> tuple[Example, ...]:
 
 def is_shown(rule: Rule) -> bool:
     """Return whether an example can show it: not what is about a folder, or about two catalogs."""
-    return bool(examples(rule)) and rule.category is not Category.BUILD and rule.needs_option != "--together"
+    has_examples = rule.bad or any(file.name.startswith(f"{rule.id}.") for file in MADE)
+    return bool(has_examples) and rule.category is not Category.BUILD and rule.needs_option != "--together"
 
 
 SHOWN = sorted(id_ for id_, rule in RULES.items() if is_shown(rule))
@@ -84,6 +90,7 @@ def options_for(rule: Rule) -> ValidationOptions:
     )
 
 
+@functools.cache
 def judged(example: Example, rule: Rule, platforms: frozenset[Platform] | None = None) -> ValidationResult:
     """The result with the options that the rule needs, or for other platforms."""
     options = options_for(rule)

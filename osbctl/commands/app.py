@@ -3,6 +3,7 @@
 Only the command of a call is loaded: the help of all is made of the table.
 """
 
+import functools
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -179,6 +180,7 @@ def _with_typer_options(command: Callable[..., int]) -> Callable[..., int]:
     return call
 
 
+@functools.cache
 def _parameters_of(target: Callable[..., Any]) -> list[Parameter]:
     """The parameters of a command, or the fields of a named tuple, with their types."""
     types = get_type_hints(target, include_extras=True)

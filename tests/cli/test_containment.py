@@ -4,6 +4,7 @@ Faults are planted in the program itself: while a command runs on three sources,
 functions of osbctl that are called about that one alone are found, and each then raises an exception in a run of its own.
 """
 
+import functools
 import json
 import re
 import shutil
@@ -79,8 +80,8 @@ def texts_in(value: Any, depth: int) -> Iterator[str]:
 
 BESIDE = ("parallel.py", "errors.py", "rule.py", "commands/output.py")
 """Modules that are not part of the work on a source."""
-AROUND = {"validate_contained"}
-"""Functions about one source that contain what happens in it."""
+AROUND = {"validate_contained", "report_name"}
+"""Functions about one source that contain what happens in it, or give the name under which that is reported."""
 
 
 class Planter:
@@ -213,15 +214,20 @@ def _fresh(template: Path, tmp_path: Path) -> None:
         shutil.copy(file, tmp_path)
 
 
+@functools.cache
+def _without_fault(command: Command, template: Path) -> tuple[CompletedProcess[str], Any, list[CodeType]]:
+    """A run in a fresh folder, what became of the others, and the functions called about the marked source alone."""
+    _fresh(template, Path.cwd())
+    finder = Planter()
+    usual = finder.run(*command.words.split())
+    assert usual.returncode in (0, 1), usual.stderr
+    return usual, command.results(usual), [*finder.calls]
+
+
 def _check(command: Command, template: Path, folder: Path, every: bool) -> None:
     words = command.words.split()
-    _fresh(template, folder)
-    finder = Planter()
-    usual = finder.run(*words)
-    assert usual.returncode in (0, 1), usual.stderr
-    wanted = command.results(usual)
+    usual, wanted, targets = _without_fault(command, template)
     assert wanted
-    targets = [*finder.calls]
     assert targets
     for target in targets if every else targets[:: -(-len(targets) // SAMPLE)]:
         _fresh(template, folder)
@@ -284,11 +290,8 @@ def test_a_damaged_row_leaves_the_other_brokers(damage: str, template: Path, fol
 
 @each_command
 def test_what_ends_a_run_ends_it(command: Command, template: Path, folder: Path) -> None:
-    _fresh(template, folder)
     words = command.words.split()
-    finder = Planter()
-    finder.run(*words)
-    target = next(code for code in finder.calls if code.co_name in FIRST)
+    target = next(code for code in _without_fault(command, template)[2] if code.co_name in FIRST)
     for error, code in ((KeyboardInterrupt(), 130), (MemoryError(), 3), (OutputError("not written"), 3)):
         _fresh(template, folder)
         done = Planter(target, error).run(*words)

@@ -108,15 +108,18 @@ def test_reports_and_exit_codes(platform: Platform, tmp_path: Path) -> None:
         "page faulty.yaml --findings --since old.json",
         "params old.json service-s small -c {}",
     ]
+    compared = set()
     with broker(json.loads(json.dumps(catalog(small)))) as server:
         calls.append(f"check {server.url} --user {USER}")
         for call in calls:
             with case(call):
-                (tmp_path / "osbctl.toml").write_text(f'platform = ["{platform}"]')
-                configured = osbctl(*call.split(), cwd=tmp_path, OSBCTL_PASSWORD=PASSWORD)
-                (tmp_path / "osbctl.toml").unlink()
                 given = osbctl(*call.split(), "-p", platform, cwd=tmp_path, OSBCTL_PASSWORD=PASSWORD)
-                assert (configured.returncode, configured.stdout) == (given.returncode, given.stdout)
+                if (command := call.split()[0]) not in compared:
+                    compared.add(command)
+                    (tmp_path / "osbctl.toml").write_text(f'platform = ["{platform}"]')
+                    configured = osbctl(*call.split(), cwd=tmp_path, OSBCTL_PASSWORD=PASSWORD)
+                    (tmp_path / "osbctl.toml").unlink()
+                    assert (configured.returncode, configured.stdout) == (given.returncode, given.stdout)
                 shown = results(call.rpartition(" ")[2], given.stdout) + given.stderr
                 # Names of our files, and a field of the catalog.
                 shown = re.sub(rf"({'|'.join(Platform)})\.json|supported_platforms|supportedPlatform\w*", "", shown)

@@ -156,8 +156,8 @@ def test_each_command_reads_the_keys_of_the_table_and_no_others(desk: Desk) -> N
             with case(command, key):
                 found = desk.run(command, SETTINGS[key])
                 assert found != plain
-                if key not in ("api-version", "env", "schema"):
-                    continue
+                if key != read[0] and not (command == "validate" and key in ("env", "schema")):
+                    continue  # all keys of a file come in one way, and those with a path in another
                 if command != "lsp":
                     assert desk.run(command, SETTINGS[key], "--config named.toml") == found
                 (desk.folder / "base.toml").write_text(SETTINGS[key])

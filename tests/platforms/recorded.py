@@ -22,11 +22,13 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind, judge_all
 from osbctl.sources.document import parse_document
-from tests.corpus import CORPUS
+from tests.corpus import CORPUS, EVERY_CASE
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
 KEPT_MUTATIONS = 5
 """Of the random mutations, one in so many goes with the project."""
+SHARE = 1 if CORPUS and EVERY_CASE else KEPT_MUTATIONS
+"""Of them, one in so many is tried."""
 
 
 class Case(NamedTuple):
@@ -93,17 +95,22 @@ def _predict_outcome(text: bytes, platform: Platform) -> Prediction | str:
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """The cases of the corpus, or those that go with the project."""
-    return tuple(_read_corpus() if CORPUS else _read_file())
+    """The cases of the corpus, of which `make test` takes a sample, or those that go with the project."""
+    return tuple(_read_corpus(SHARE) if CORPUS else _read_file())
 
 
-def _read_corpus() -> Iterator[Case]:
+def _read_corpus(share: int) -> Iterator[Case]:
+    """The cases, with one of so many random mutations."""
     assert CORPUS
+    at = 0
     for platform in Platform:
         for file in sorted(CORPUS.glob(f"{platform}-*.jsonl.gz")):
             with gzip.open(file, "rt", encoding="utf-8") as lines:
                 for line in lines:
-                    yield _parse_case(line.rstrip("\n"), file.name.partition(".")[0], platform)
+                    case = _parse_case(line.rstrip("\n"), file.name.partition(".")[0], platform)
+                    if case.group != "mutated" or at % share == 0:
+                        yield case
+                    at += 1
 
 
 def _parse_case(line: str, file: str, platform: Platform) -> Case:
@@ -150,8 +157,8 @@ def _read_file() -> Iterator[Case]:
 def write_file() -> None:
     """Write the file that goes with the project: no real catalog, each text once."""
     texts: dict[bytes, list[Case]] = defaultdict(list)
-    for at, case in enumerate(_read_corpus()):
-        if case.group != "real" and (case.group != "mutated" or at % KEPT_MUTATIONS == 0):
+    for case in _read_corpus(KEPT_MUTATIONS):
+        if case.group != "real":
             texts[case.text].append(case)
     with lzma.open(FILE, "wt", encoding="utf-8", preset=9 | lzma.PRESET_EXTREME) as lines:
         for text, found in texts.items():

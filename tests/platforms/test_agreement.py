@@ -10,6 +10,8 @@ import json
 from collections import Counter
 from typing import NamedTuple
 
+import pytest
+
 from osbctl.findings import DocumentError, ValidationResult
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
@@ -18,9 +20,9 @@ from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.corpus import CORPUS, needs_corpus
 from tests.platforms.known import K8S, KORIFI, SM
-from tests.platforms.recorded import KEPT_MUTATIONS, cases, digest, predict_outcome
+from tests.platforms.recorded import SHARE, cases, digest, predict_outcome
 
-SHARE = 1 if CORPUS else KEPT_MUTATIONS
+pytestmark = pytest.mark.fuzz
 
 OUR_WORDS = {f"cloudfoundry-schema-{kind}" for kind in ("metaschema", "reference", "pattern", "dialect")}
 """Refusals of what is inside a parameter schema are said in our words, with a pointer."""

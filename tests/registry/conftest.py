@@ -19,12 +19,15 @@ def cluster() -> Iterator[postgres.Cluster]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """An empty database."""
     if request.param == "sqlite":
-        return str(tmp_path / "brokers.sqlite")
+        yield str(tmp_path / "brokers.sqlite")
+        return
     cluster: postgres.Cluster = request.getfixturevalue("cluster")
-    return cluster.create()
+    url = cluster.create()
+    yield url
+    cluster.empty(url)
 
 
 @pytest.fixture

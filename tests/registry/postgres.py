@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ _NUMBERS = count(1)
 @dataclass(frozen=True)
 class Cluster:
     port: int
+    free: list[str] = field(default_factory=list)
+    """Databases that are empty again: making one costs ten times as much as emptying one."""
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://osbctl:{PASSWORD}@127.0.0.1:{self.port}/{database}"
@@ -34,11 +36,25 @@ class Cluster:
         )
 
     def create(self) -> str:
-        """The URL of a new, empty database."""
+        """The URL of an empty database."""
+        if self.free:
+            return self.url(self.free.pop())
         name = f"t{next(_NUMBERS)}"
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name}")
         return self.url(name)
+
+    def empty(self, url: str) -> None:
+        """Empty a database, whose URL another test may get."""
+        name = url.rpartition("/")[2]
+        with self.connect(name) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+        self.free.append(name)
 
 
 def programs() -> Path | None:
