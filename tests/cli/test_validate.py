@@ -14,9 +14,11 @@ from osbctl.platforms import format_platforms
 from osbctl.platforms.verdict import judge_all
 from osbctl.reports import Format
 from osbctl.sources.read import read_source
+from osbctl.sources.yaml_text import dump
 from tests.case import case
 from tests.cli.program import ROOT, failure, osbctl, process
 from tests.folders import catalogs_folder, schemas_folder
+from tests.fragments import PLAN, SERVICE
 from tests.platforms.known import CF, K8S, SM, known
 
 GOOD = str(catalogs_folder() / "interface-example.json")
@@ -63,6 +65,29 @@ def test_a_good_catalog_passes() -> None:
     done = process("validate", GOOD, code=0)
     assert done.stderr == ""
     assert "  every platform  accepts\n" in done.stdout
+
+
+def test_rules_reach_the_third_service_and_its_plans(folder: Path) -> None:
+    ids = [f"{n}{GUID[1:]}" for n in range(7)]
+    services = [
+        {**SERVICE, "id": ids[n], "name": f"s{n}", "plans": [{**PLAN, "id": ids[n + 3], "name": "small"}]}
+        for n in range(3)
+    ]
+    assert findings(folder, dump({"services": services})) == []
+    services[2]["name"] = "s0"
+    services[2]["metadata"] = {"documentationUrl": "docs"}
+    plans = [{**PLAN, "id": id_, "bindable": False} for id_ in (ids[3], ids[5], ids[6])]
+    services[2]["plans"] = [*plans[:2], {**plans[2], "name": "n" * 256}]
+    found = {(one["rule"], one["path"]) for one in findings(folder, dump({"services": services}))}
+    name = "/services/2/plans/2/name"
+    assert found == {
+        ("service-name-duplicate", "/services/2/name"),
+        ("bindable-unused", "/services/2/bindable"),
+        ("url-invalid", "/services/2/metadata/documentationUrl"),
+        ("id-duplicate", "/services/2/plans/0/id"),
+        ("plan-name-duplicate", "/services/2/plans/1/name"),
+        *((rule, name) for rule in ("long-name", "service-manager-text", "kubernetes-name")),
+    }
 
 
 def test_the_plain_call_and_the_call_with_options_say_the_same(folder: Path) -> None:

@@ -230,11 +230,11 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response_only(status)
         if self.server.fault == "drips-body":
             body += b" " * 60_000
-        for name, value in headers.items():
-            self.send_header(name, value)
         if status != 304:
             self.send_header("Content-Length", str(len(body) * 2 if cut else len(body)))
         self.send_header("Connection", "close")
+        for name, value in headers.items():  # `X-Debug` is the last one
+            self.send_header(name, value)
         self.end_headers()
         if self.server.fault == "drips-body":
             self._send_slowly(body)
