@@ -51,6 +51,11 @@ def with_parameters(parameters: Any) -> dict[str, Any]:
     return catalog(plan={"schemas": {"service_instance": {"create": {"parameters": parameters}}}})
 
 
+def with_schema(**keywords: Any) -> dict[str, Any]:
+    """A catalog with one parameter schema of draft-04, of these keywords."""
+    return with_parameters({"$schema": DRAFT_04, **keywords})
+
+
 def places(value: Any, path: JsonPath = ()) -> list[JsonPath]:
     """The paths of a value and of all that it holds."""
     return [path, *(place for key, inner in entries(value) for place in places(inner, (*path, key)))]

@@ -19,7 +19,7 @@ from osbctl.validation.checks import load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
 from osbctl.validation.schema_errors import explain_schema_errors
-from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters
+from tests.fragments import DRAFT_04, PLAN, catalog, places, validated, with_parameters, with_schema
 
 RULES = load_all()
 GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", "redirect_uri": "https://example.com"}})
@@ -103,13 +103,9 @@ def many_plans(count: int, **fields: Any) -> dict[str, Any]:
     return catalog({"plans": [{**PLAN, "id": guid, "name": f"plan-{i}", **fields} for i, guid in enumerate(guids)]})
 
 
-def schema_with(**keywords: Any) -> dict[str, Any]:
-    return with_parameters({"$schema": DRAFT_04, **keywords})
-
-
 def definitions(count: int, reference: Callable[[int], str]) -> dict[str, Any]:
     """A schema whose parts each have a reference, and one more part."""
-    return schema_with(definitions={f"a{i}": {"$ref": reference(i)} for i in range(count)} | {f"a{count}": {}})
+    return with_schema(definitions={f"a{i}": {"$ref": reference(i)} for i in range(count)} | {f"a{count}": {}})
 
 
 FAULTS: dict[str, Any] = {"description": " ", "planUpdateable": True, "maintenance_info": {"version": "1"}}
@@ -123,8 +119,8 @@ GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
     "a chain of references": lambda n: definitions(n, lambda i: f"#/definitions/a{i + 1}"),
     "a circle of references": lambda n: definitions(n, lambda i: f"#/definitions/a{(i + 1) % n}"),
     "references outside": lambda n: definitions(n, lambda i: f"https://example.com/{i}"),
-    "an enum of an invalid schema": lambda n: schema_with(type="int", enum=[{"a": i} for i in range(n)]),
-    "required of an invalid schema": lambda n: schema_with(required=[{"a": i} for i in range(n)]),
+    "an enum of an invalid schema": lambda n: with_schema(type="int", enum=[{"a": i} for i in range(n)]),
+    "required of an invalid schema": lambda n: with_schema(required=[{"a": i} for i in range(n)]),
     "service offerings without any field": lambda n: {"services": [{}] * n},
 }  # fmt: skip
 
@@ -184,6 +180,6 @@ def test_a_long_text_is_looked_through_once(text: str) -> None:
 @pytest.mark.parametrize("levels", [10, 40])
 def test_a_deep_schema_is_explained(levels: int) -> None:
     deep = '{"properties":{"a":' * levels + '{"type":"int"}' + "}}" * levels
-    text = json.dumps(schema_with(**{"not": "here"})).replace('"here"', deep)
+    text = json.dumps(with_schema(**{"not": "here"})).replace('"here"', deep)
     document = parse_document(text.encode(), "catalog.json")
     assert [finding.path[-1] for finding in run_rules(document.data, ValidationOptions())] == ["type"]

@@ -16,7 +16,7 @@ from osbctl.validation.checks import CatalogNode, load_all
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from osbctl.validation.rules.fields import field_near_miss
-from tests.fragments import DRAFT_04, catalog, changed, validated, with_parameters
+from tests.fragments import DRAFT_04, catalog, changed, validated, with_parameters, with_schema
 
 PLAN = ("services", 0, "plans", 0)
 CLIENT = {"id": "ui", "secret": "((secret))", "redirect_uri": "https://ui.example.com"}
@@ -33,10 +33,6 @@ def with_plan(**fields: Any) -> dict[str, Any]:
 
 def with_service(**fields: Any) -> dict[str, Any]:
     return catalog({"dashboard_client": CLIENT, **fields})
-
-
-def with_schema(**keywords: Any) -> dict[str, Any]:
-    return with_parameters({"$schema": DRAFT_04, **keywords})
 
 
 @pytest.mark.parametrize("name", ["(( grab meta.name ))", '(( concat "a(" name ))', "((!name))", "((vault:path.name))"])

@@ -8,12 +8,11 @@ import pytest
 from osbctl.findings import Finding
 from osbctl.jsonschemas.dialects import DRAFTS
 from osbctl.jsonschemas.sentences import metaschema_errors
-from osbctl.paths import subschemas
+from osbctl.paths import JsonPath, subschemas
 from osbctl.validation.rules.parameters import MISSING, OUTSIDE, References
 from tests.corpus import EVERY_CASE
-from tests.fragments import DRAFT_04, validated, with_parameters
+from tests.fragments import DRAFT_04, validated, with_schema
 
-D4 = "http://json-schema.org/draft-04/schema#"
 D7 = "http://json-schema.org/draft-07/schema#"
 D2020 = "https://json-schema.org/draft/2020-12/schema"
 ROOT = "https://example.com/root.json"
@@ -45,7 +44,7 @@ def test_subschemas_are_where_schemas_may_stand() -> None:
     ({"$ref": "#/definitions/a", "definitions": {"a": None}}, None),
     ({"$ref": "#/definitions/b"}, MISSING),
     ({"$ref": "#a"}, MISSING),
-    ({"$schema": D4, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
+    ({"$schema": DRAFT_04, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, {"id": "#a"}),
     ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"$id": "#a"}}}, {"$id": "#a"}),
     ({"$schema": D7, "$ref": "#a", "definitions": {"x": {"id": "#a"}}}, MISSING),
     ({"$schema": D2020, "$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}, {"$anchor": "a"}),
@@ -131,27 +130,29 @@ def test_no_fault_is_told_or_missed_against_jsonschema(dialect: str) -> None:
     ([*({"a": [i, {}]} for i in range(500)), {"a": [7.0, {}]}], [("properties", "b", "enum")]),
 ])  # fmt: skip
 def test_a_long_enum(items: list[Any], expected: list[Any]) -> None:
-    dialect = D4.rstrip("#")
-    schema = {"$schema": dialect, "properties": {"b": {"enum": items}}}
-    assert [path for path, _ in metaschema_errors(schema, DRAFTS[dialect])] == expected
-    schema["title"] = 1
-    assert [path for path, _ in metaschema_errors(schema, DRAFTS[dialect])] == [*expected, ("title",)]
+    schema = {"properties": {"b": {"enum": items}}}
+    assert fault_paths(schema) == expected
+    assert fault_paths({**schema, "title": 1}) == [*expected, ("title",)]
+
+
+def fault_paths(schema: dict[str, Any]) -> list[JsonPath]:
+    """The places of what is wrong in a schema of draft-04."""
+    return [path for path, _ in metaschema_errors({"$schema": DRAFT_04, **schema}, DRAFTS[DRAFT_04.rstrip("#")])]
 
 
 def test_half_a_surrogate_pair_is_no_fault() -> None:
-    schema = {"$schema": D4, "title": "\ud800", "properties": {"a": {"enum": ["\udfff"], "type": "int"}}}
-    assert [path for path, _ in metaschema_errors(schema, DRAFTS[D4.rstrip("#")])] == [("properties", "a", "type")]
+    schema = {"title": "\ud800", "properties": {"a": {"enum": ["\udfff"], "type": "int"}}}
+    assert fault_paths(schema) == [("properties", "a", "type")]
 
 
-@pytest.mark.parametrize("place", [("properties", "a", "$schema"), ("dependencies", "properties", "required")])
-def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass(place: tuple[str, str, str]) -> None:
-    outer, name, keyword = place
-    schema = {"$schema": D4, "properties": {"b": {}}, outer: {name: {keyword: {}}, "c": {"type": "string"}}}
-    assert [path[:2] for path, _ in metaschema_errors(schema, DRAFTS[D4.rstrip("#")])] == [place[:2]]
+def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass() -> None:
+    for outer, name, keyword in (("properties", "a", "$schema"), ("dependencies", "properties", "required")):
+        schema = {"properties": {"b": {}}, outer: {name: {keyword: {}}, "c": {"type": "string"}}}
+        assert [path[:2] for path in fault_paths(schema)] == [(outer, name)]
 
 
 def keyword_findings(**schema: Any) -> list[Finding]:
-    found = validated(with_parameters({"$schema": DRAFT_04, **schema})).findings
+    found = validated(with_schema(**schema)).findings
     return [finding for finding in found if finding.rule == "parameters-keyword"]
 
 
