@@ -83,6 +83,14 @@ def test_a_finding_that_is_selected_stays_where_the_one_that_replaces_it_is_not(
         assert ([finding.rule for finding in result.findings], result.left_out) == (rules, left_out), select
 
 
+def test_a_refusal_joins_the_one_of_two_faults_that_is_selected() -> None:
+    plan = GOOD["services"][0]["plans"][0]
+    data = changed(GOOD, PLANS, [{**plan, "id": " "}, {**plan, "id": " ", "name": "other"}])
+    assert {"text-blank", "id-duplicate"} <= {finding.rule for finding in findings_of(data)}
+    (finding,) = findings_of(data, select=frozenset({"id-duplicate"}))
+    assert Platform.CLOUD_FOUNDRY in finding.refused_by
+
+
 def test_a_doubt_is_hidden_once() -> None:
     data = changed(GOOD, ("services", 0, "bindable"), "((x))")
     chosen = {"platforms": frozenset(Platform)}
@@ -160,6 +168,7 @@ DIFFERING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "data with the name of a text": ({**TITLE, "default": {"title": "a"}}, {**TITLE, "default": {"title": "b"}}),
     "property with the name of a text": ({"properties": {"title": "x"}}, {"properties": {"title": "y"}}),
+    "a title and what is none": ({"title": "A"}, {"title": 5}),
     "large texts": ({"title": "A" * 80_000}, {"title": "A" * 70_000}),
 }
 

@@ -142,6 +142,8 @@ NONE = (
 def test_placeholders_are_told_from_markup_and_addresses() -> None:
     assert [text for text in ALSO if not holds_placeholder(text)] == []
     assert [text for text in NONE if holds_placeholder(text)] == []
+    pattern = (*PLAN, "schemas", "service_instance", "create", "parameters", "pattern")
+    assert find_placeholders(with_value(pattern, "${a}")) == find_placeholders(CATALOG), "a text for the service"
 
 
 def test_values_that_fit_are_accepted() -> None:
