@@ -283,8 +283,7 @@ def _list_assertions(tree: SchemaTree, targets: set[str]) -> dict[JsonPath, Json
     `targets` are the steps of all references; what they may lead to is not taken for an annotation.
     """
     found: dict[JsonPath, JsonValue] = {}
-    schemas = [node.value for node in tree.nodes.values() if isinstance(node.value, dict)]
-    is_closed = any("unevaluatedProperties" in schema for schema in schemas)
+    is_closed = any("unevaluatedProperties" in n.value for n in tree.nodes.values() if isinstance(n.value, dict))
     for path, node in tree.nodes.items():
         keywords = node.value if isinstance(node.value, dict) else {}
         assertions = {word: value for word, value in keywords.items() if not _is_annotation(word, value, targets)}

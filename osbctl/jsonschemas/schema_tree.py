@@ -404,8 +404,9 @@ def find_refused_values(schema: JsonValue) -> Iterator[tuple[JsonPath, tuple[str
             yield (*place, *inside), tuple(sorted(validator.refusing_keywords(node, value) or ()))
 
 
-def defaults_and_examples(schema: dict[str, JsonValue]) -> Iterator[tuple[JsonPath, JsonValue]]:
+def defaults_and_examples(schema: JsonValue) -> Iterator[tuple[JsonPath, JsonValue]]:
     """The values that a schema gives as examples of its own, with the steps to each."""
-    yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
-    examples = schema.get("examples")
-    yield from ((("examples", n), value) for n, value in enumerate(examples if isinstance(examples, list) else ()))
+    if isinstance(schema, dict):
+        yield from (((key,), schema[key]) for key in ("default", "example") if key in schema)
+        examples = schema.get("examples")
+        yield from ((("examples", n), value) for n, value in enumerate(examples if isinstance(examples, list) else ()))

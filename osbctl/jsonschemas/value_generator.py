@@ -104,8 +104,8 @@ class ValueGenerator:
         kinds = _kinds_to_try(constraints)
         generated = chain.from_iterable(values_by_kind[kind] for kind in kinds)
         listed = chain.from_iterable((schema.listed_values or [])[:_MAX_LISTED] for schema in known)
-        schemas = (schema.value for schema in known if isinstance(schema.value, dict) and not is_secret)
-        written = (value for schema in schemas for _, value in defaults_and_examples(schema))
+        pairs = chain.from_iterable(defaults_and_examples(schema.value) for schema in known if not is_secret)
+        written = (value for _, value in pairs)
         of_branches = self._branch_values(constraints, depth, key, tried)
         if kinds[:1] in (["object"], ["array"]):  # defaults of these are often empty
             generated = chain(generated, written)

@@ -99,14 +99,21 @@ def _normalize_value(data: Any, shape: GoType) -> Any:
     if isinstance(shape, list | Pointers) and isinstance(data, list):
         inner, items = _item_type_and_values(data, shape)
         return [_normalize_value(item, inner) for item in items]
-    if not isinstance(shape, dict) or not isinstance(data, dict):
-        return data
+    return _normalize_struct_fields(data, shape) if isinstance(shape, dict) and isinstance(data, dict) else data
+
+
+def _normalize_struct_fields(data: dict[str, Any], shape: dict[str, GoType]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in data.items():
         field = key if key in shape or fold_case(key) not in shape else fold_case(key)
         if value is not None or field not in found:
             found[field] = _normalize_value(value, shape.get(field))
     return found
+
+
+def _may_be_nil(shape: GoType) -> bool:
+    """Return whether null sets a field of this type; other fields keep their value."""
+    return isinstance(shape, list | Pointers | Map) or shape in ("map", "raw")
 
 
 def _item_type_and_values(data: list[Any], shape: list[GoType] | Pointers) -> tuple[GoType, list[Any]]:
@@ -154,8 +161,7 @@ class _Decoder:
             old = struct.values.get(field)
             if isinstance(item, dict | list) and isinstance(old, dict | list | Struct):
                 self.unclear.append((*path, key))
-            may_be_nil = isinstance(shape[field], list | Pointers | Map) or shape[field] in ("map", "raw")
-            if item is not None or may_be_nil:  # null keeps the value of other fields
+            if item is not None or _may_be_nil(shape[field]):
                 struct.values[field] = self.decode_value(item, shape[field], (*path, key))
         return struct
 

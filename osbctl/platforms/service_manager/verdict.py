@@ -90,7 +90,11 @@ def _plan_refusals(plan: Struct, service: Struct) -> Iterator[Refusal]:
             yield Refusal("service-manager-reserved-name", plan.field_path(key), text)
     yield from _missing_field_refusals(plan, ("id", "name", "description"))
     yield from _type_refusals(plan, {"schemas": dict, "metadata": dict})
-    metadata = plan["metadata"] if isinstance(plan["metadata"], dict) else {}
+    yield from _metadata_refusals(plan, service, plan["metadata"] if isinstance(plan["metadata"], dict) else {})
+
+
+def _metadata_refusals(plan: Struct, service: Struct, metadata: dict[str, Any]) -> Iterator[Refusal]:
+    """Refusals of a plan's lists of platforms, and of instance sharing."""
     present = [key for key in _SUPPORT if isinstance(metadata.get(key), list) and metadata[key]]
     if len(present) > 1:
         text = f"Service Manager accepts only one of {', '.join(_SUPPORT)}, not {' and '.join(present)}"
