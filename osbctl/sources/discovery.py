@@ -191,12 +191,7 @@ def is_source_folder(folder: Path) -> bool:
         if (settings := folder / f"catalog{suffix}").is_file():
             return _is_settings(settings)
     parts = sorted(file for file in services.iterdir() if file.suffix in SUFFIXES and file.is_file())
-    for part in parts[:20]:
-        data = _read_value(part)
-        is_offering = isinstance(data, dict) and "name" in data and bool(data.keys() & {"plans", "bindable"})
-        if is_offering or (services / part.stem / "plans").is_dir():
-            return True
-    return False
+    return any((services / part.stem / "plans").is_dir() or _is_part(part) for part in parts[:20])
 
 
 def _is_settings(file: Path) -> bool:
@@ -210,6 +205,12 @@ def _is_settings(file: Path) -> bool:
         and not isinstance(services, dict)
         and (not isinstance(services, list) or not any(isinstance(service, dict) for service in services))
     )
+
+
+def _is_part(file: Path) -> bool:
+    """Return whether a file is a service offering without a catalog around it."""
+    data = _read_value(file)
+    return isinstance(data, dict) and "name" in data and bool(data.keys() & {"plans", "bindable"})
 
 
 def _read_value(file: Path) -> Any:

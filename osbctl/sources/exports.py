@@ -194,9 +194,12 @@ def _merge_pages(platform: Platform, pages: Sequence[Page], broker: str) -> Stor
     ]
     live, kept = _split_live_and_kept(shape, offerings)
     sources: list[Any] = [*dict.fromkeys(row.document for row in rows)]
-    kinds = [plan.data.get("visibility_type") for _, plans in offerings for plan in plans]
-    is_public = bool(kinds) and all(kind == "public" for kind in kinds)
-    return StoredCatalog(_catalog_document(shape, sources, live), platform, shape, kept, is_public)
+    return StoredCatalog(_catalog_document(shape, sources, live), platform, shape, kept, _all_plans_public(offerings))
+
+
+def _all_plans_public(offerings: OfferingRows) -> bool:
+    seen = [plan.data.get("visibility_type") for _, plans in offerings for plan in plans]
+    return bool(seen) and all(kind == "public" for kind in seen)
 
 
 def _index_rows_by_name(shape: RowFields, rows: Iterable[ExportRow], *, is_plan: bool) -> dict[str, ExportRow]:
