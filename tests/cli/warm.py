@@ -144,6 +144,7 @@ def main(address: str) -> None:
     for module in pkgutil.walk_packages(osbctl.__path__, "osbctl."):
         if not any(name in module.name for name in SELDOM):
             import_module(module.name)
+    _fill_caches()
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -159,6 +160,16 @@ def main(address: str) -> None:
             with contextlib.suppress(ChildProcessError):
                 while os.waitpid(-1, os.WNOHANG)[0]:
                     pass
+
+
+def _fill_caches() -> None:
+    """Run what most calls do, since each fork would make tables, schemas and templates again."""
+    from osbctl.__main__ import _run_to_exit_code
+
+    file = str(ROOT / "catalogs" / "data-services.yaml")
+    with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
+        for words in (["validate", file], ["diff", file, file], ["page", file]):
+            assert _run_to_exit_code(words) == 0
 
 
 def _be(there: socket.socket) -> NoReturn:
