@@ -85,8 +85,8 @@ class AdminApp:
             ("osbctl_connections_cut", "Cut at a deadline, or to make room.", stats.cut),
         ):
             yield core.CounterMetricFamily(name, text, value=value)
-        duration = "osbctl_request_duration_seconds", "From request to answer."
-        yield core.SummaryMetricFamily(*duration, stats.requests.total(), stats.seconds)
+        name, text = "osbctl_request_duration_seconds", "From request to answer."
+        yield core.SummaryMetricFamily(name, text, stats.requests.total(), stats.seconds)
         connections = len(self._shared.connections.all)
         yield core.GaugeMetricFamily("osbctl_connections", "Open connections.", value=connections)
         waiting = self._authenticator.queue_length

@@ -231,10 +231,17 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         now = time.time()
         self.close_when_flushed = request.error is not None or request.connection_close or self.shared.draining
         head = encode_head(request, response, now, closes=self.close_when_flushed)
-        line = request.command, request.target, response.status[:3]
-        identity = request.headers.get("X_BROKER_API_REQUEST_IDENTITY", "")
-        sent_before = self.sent_bytes + len(head)
-        self.entry = Entry(now, self.since, self.addr[0], *line, sent_before, decision, identity)
+        self.entry = Entry(
+            now,
+            self.since,
+            self.addr[0],
+            request.command,
+            request.target,
+            response.status[:3],
+            self.sent_bytes + len(head),
+            decision,
+            request.headers.get("X_BROKER_API_REQUEST_IDENTITY", ""),
+        )
         body = b"" if request.command == "HEAD" else response.body
         if len(body) <= LARGE_BODY:
             data = head + body

@@ -97,8 +97,9 @@ class HttpClient:
     def send_get(self, url: str, headers: Mapping[str, str]) -> BaseHTTPResponse:
         """Send one GET and return the response, its body unread; follow no redirect. Raises NoResponseError."""
         try:
-            as_sent: dict[str, Any] = {"redirect": False, "preload_content": False, "decode_content": False}
-            response = self._pool.request("GET", url, headers=headers, **as_sent)
+            response = self._pool.request(
+                "GET", url, headers=headers, redirect=False, preload_content=False, decode_content=False
+            )
             if self.expired:  # our own shutdown() looks like the end of the header
                 response.close()
                 raise TimeoutError

@@ -273,7 +273,6 @@ def test_a_connection_that_is_not_taken_does_not_hold_fetch() -> None:
 
 def test_a_connection_that_comes_too_late_is_not_used() -> None:
     with HttpClient("http://127.0.0.1:1", replace(OPTIONS, total_seconds=0.01)) as client, socket.socket() as sock:
-        client.cut_at_deadline(sock)
         assert until(lambda: client.expired)
         with pytest.raises(TimeoutError):
             client.cut_at_deadline(sock)
