@@ -80,8 +80,8 @@ def texts_in(value: Any, depth: int) -> Iterator[str]:
 
 BESIDE = ("parallel.py", "errors.py", "rule.py", "commands/output.py")
 """Modules that are not part of the work on a source."""
-AROUND = {"validate_contained", "report_name"}
-"""Functions about one source that contain what happens in it, or give the name under which that is reported."""
+AROUND = {"validate_contained"}
+"""Functions about one source that contain what happens in it."""
 
 
 class Planter:
