@@ -6,8 +6,9 @@ is validated. Findings of an outdated text are never shown.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -18,11 +19,11 @@ from osbctl.commands.settings import ValidationSettings, resolve_config, validat
 from osbctl.editor.text_document import TextDocument, cached_text_document
 from osbctl.errors import OsbctlError
 from osbctl.files import read_bounded
-from osbctl.findings import Finding, Location, Verdict, each_place, error_findings
+from osbctl.findings import DocumentError, Finding, Location, Verdict, each_place, error_findings
 from osbctl.platforms import Platform
 from osbctl.sources.catalogs import find_only_catalog, parse_catalog
-from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog, parse_if_possible
-from osbctl.sources.document import Document
+from osbctl.sources.discovery import find_source_of, holds_catalog, may_be_catalog
+from osbctl.sources.document import Document, parse_stream
 from osbctl.sources.folder import read_folder
 from osbctl.sources.read import VariablesOf
 from osbctl.sources.read_bytes import MAX_BYTES
@@ -48,7 +49,9 @@ def find_source(path: str, text: str) -> str | None:
     if folder := find_source_of(Path(path)):
         return folder
     edited = cached_text_document(path, text)
-    documents = [edited.document] if edited.document else parse_if_possible(edited.decode(), path)
+    documents: Sequence[Document] = ()
+    with suppress(DocumentError):  # also of a text that is not Unicode
+        documents = parse_stream(edited.decode(), path) if edited.document is None else (edited.document,)
     return path if holds_catalog(path, text, documents, typing=True) else None
 
 

@@ -276,6 +276,7 @@ HOSTILE = {
     "quotes-catalog.json": '{"services": [' + '"\\' * 100_000,
     "hyphens-catalog.yaml": "- " * 50_000,
     "colons-catalog.yaml": "a: " * 50_000,
+    "surrogate-catalog.yaml": "services: [\ud800",
     "python-catalog.yaml": "services: !!python/object/apply:os.system ['touch ran']\n",
     "pattern-catalog.json": '{"services": [{"plans": [{"schemas": {"service_instance": {"create": {"parameters": '
     '{"properties": {"a": {"pattern": "^(a+)+$", "default": "' + "a" * 50 + '!"}}}}}}}]}]}',

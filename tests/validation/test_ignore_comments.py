@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from osbctl.commands.settings import ValidationSettings
 from osbctl.commands.validate import validate_sources
@@ -14,6 +13,7 @@ from osbctl.findings import Finding
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import parse_document
 from osbctl.sources.folder import read_folder
+from osbctl.sources.yaml_reader import Builder
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.case import case
@@ -174,17 +174,17 @@ def test_thousands_of_comments_cost_no_more_than_their_number() -> None:
 
 
 def test_a_text_is_parsed_once_for_its_values_and_once_for_all_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    loaders = []
+    parsed = []
+    build = Builder.build
 
-    class Counted(yaml.CSafeLoader):
-        def __init__(self, stream: object) -> None:
-            loaders.append(self)
-            super().__init__(stream)  # type: ignore[arg-type]
+    def counted(builder: Builder) -> None:
+        parsed.append(builder)
+        build(builder)
 
-    monkeypatch.setattr(yaml, "CSafeLoader", Counted)
+    monkeypatch.setattr(Builder, "build", counted)
     clean = TEXT.replace("osbctl:", "").replace("a_b", "ab").replace("c_d", "cd")
     clean = clean.replace("name: p,", "name: p, free: true,")
     for text, findings, parses in ((clean, 0, 1), (TEXT, 2, 2), (TEXT.replace("osbctl:", ""), 2, 2)):
-        loaders.clear()
+        parsed.clear()
         assert len(rules_with_lines(text)) == findings
-        assert len(loaders) == parses
+        assert len(parsed) == parses
