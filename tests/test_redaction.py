@@ -1,6 +1,8 @@
 """Names and texts that hold secrets, and those that only look a little like it."""
 
+import json
 import time
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -113,6 +115,38 @@ def test_secrets_that_stand_in_a_catalog_are_found(data: dict[str, Any], found: 
 
 def test_a_percent_sign_may_be_in_a_secret() -> None:
     assert find_secret_pointers(SentPassword("u", "100%"), {"a": "100% sure"}) == ["/a"]
+
+
+def in_base64(text: str) -> str:
+    return b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(("password", "text", "shown"), [
+    # In codes from 8 characters on, and the longer half, but no piece below 6 characters.
+    ("s3cret-8", f"{b's3cret-8'.hex()} {in_base64('s3cret-8')} {in_base64('xs3cret-8')} {in_base64('xys3cret-8')}",
+     "*** ***LTg= eH***dC04 eHl***"),
+    ("s3cret7", f"{b's3cret7'.hex()} {in_base64('s3cret7')} {in_base64('u:s3cret7')}", "73336372657437 czNjcmV0Nw== ***"),
+    ("s3cret-8", "s3cret-8s3cret-8 s3cret and s3cre", "****** *** and s3cre"),
+    ("s3cret-8", "cret-8", "***"), ("s3cret-8", "s3cret", "***"), ("twelve-chars", "lve-chars", "***"),
+    ("twelve-chars", "twelve", "***"), ("thirteen-char", "thirte", "thirte"),
+    # In any case, and escapes of bytes that are Latin-1, no characters, or half of one.
+    ("s3cret-8", "İ S3CRET-8 İ", "İ *** İ"), ("große-garten", "im Garten", "im ***"),
+    ("Zwölf-Jäger", "Zwölf-J%C3%A4ger", "***"), ("Jäger-1234", "J%E4ger-1234", "***"),
+    ("s3cret-8", r"%C3%733cret-8 \X733cret-8 \x733cret\x2D8", "*** *** ***"),
+    ("caf\udce9-1234", "in caf\udce9-1234", "in ***"), ("go-😀😀-on", json.dumps("go-😀😀-on"), '"***"'),
+])  # fmt: skip
+def test_as_much_of_a_sent_password_as_tells_is_redacted(password: str, text: str, shown: str) -> None:
+    assert SentPassword("u", password).redact(text) == shown
+
+
+@pytest.mark.parametrize(("user", "password", "telling", "other"), [
+    ("u", "abc", "dTphYmM", "dTph"), ("u", "W", "dTpX", "dTp"), ("u", " ", "dTog", "dTo"),
+    ("platform", "abc", "cm06YWJj", "m06YWJj"), ("platform", "abc12", "06YWJjMTI", "6YWJjMTI"),
+    ("a-long-platform", "abc12", "Rmb3JtOmFiYzEy", "YS1sb25nLXBsY mb3JtOmFiYzEy"),
+])  # fmt: skip
+def test_half_of_a_header_tells_a_password(user: str, password: str, telling: str, other: str) -> None:
+    known = SentPassword(user, password)
+    assert (known.is_in(telling), known.is_in(other)) == (True, False)
 
 
 def test_redactions_of_a_page_are_counted() -> None:

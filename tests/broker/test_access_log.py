@@ -64,6 +64,9 @@ def test_one_request_in_both_forms() -> None:
         "path": "/v2/catalog", "status": 200, "bytes": 250, "duration_ms": 12.346, "credential": "main",
         "request_identity": "id",
     }  # fmt: skip
+    begun.decision = None
+    assert json.loads(format_json_line(begun))["credential"] == ""
+    assert format_text_line(begun).endswith(' 250 12.346ms request_identity="id"')
     begun.finalize(99)
     assert begun.size == 0, "the connection ended before the body"
 

@@ -431,6 +431,14 @@ def test_waiting_request_is_answered_as_busy_after_the_maximum() -> None:
         assert b.hashing.passwords == ["begun"]
 
 
+def test_a_hash_to_be_done_again_with_new_records_waits_no_longer_than_others() -> None:
+    with bench(OLD) as b:
+        with b.begun("10.0.0.1") as begun:
+            b.authenticator.replace_records([NEW])
+            b.clock.now += MAX_WAIT_SECONDS + 1
+        assert begun.decision == BUSY
+
+
 @pytest.mark.parametrize(("rounds", "seconds"), [(1000, 10.02), (2_000_000, 30.01), (5_000_000, 60.01)])
 def test_time_limit_of_a_hash_depends_on_its_rounds(rounds: int, seconds: float) -> None:
     with bench(CredentialRecord("admin", "saltsalt", slow_hash(rounds))) as b:

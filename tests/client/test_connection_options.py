@@ -240,6 +240,10 @@ def test_a_redirect_is_followed_on_the_same_host() -> None:
 def test_addresses_as_they_are_shown() -> None:
     assert redact_query("https://b/v2/catalog") == "https://b/v2/catalog"
     assert redact_query("https://b/v2/catalog?a=1&b") == "https://b/v2/catalog?***"
+    long, short = replace(OPTIONS, password="s3cret-8"), replace(OPTIONS, password="s3cret7")
+    assert long.redact_address("https://b/s3cret-8?a") == "https://b/***?***"
+    assert short.redact_address("https://b/s3cret7?a") == "https://b/s3cret7?***", "it may be there by chance"
+    assert (long.holds_password("a s3cret-8"), short.holds_password("a s3cret7")) == (True, False)
 
 
 def test_plain_http_stays_on_this_machine() -> None:

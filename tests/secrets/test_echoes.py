@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
+from osbctl.client.connection_options import SentPassword
 from osbctl.reports import Format
 from osbctl.reports.changes import BROKER_FORMATS, DiffFormat
 from tests.case import case
@@ -328,6 +329,16 @@ def test_no_command_shows_the_password_of_a_proxy(form: str, tmp_path: Path) -> 
             with case(words):
                 assert done.returncode == 3
                 assert not shown_forms(done.stdout + done.stderr, password), done.stderr
+
+
+@pytest.mark.parametrize("password", PASSWORDS, ids=NAMES)
+def test_nothing_but_a_password_and_all_of_it_is_redacted_in_each_form(password: str) -> None:
+    known = SentPassword(USER, password)
+    for form, make in FORMS.items():
+        with case(form):
+            text = f"{{{make(password)}}}"
+            assert re.fullmatch(r'\{(Basic |\\"|WW91OiB)?\*\*\* ?(\\"|\w+={0,2})?\}', known.redact(text))
+            assert known.is_in(text) is (form != "first half")
 
 
 def test_the_judge_sees_each_form() -> None:
