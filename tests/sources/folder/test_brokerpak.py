@@ -43,6 +43,7 @@ NOTHING = object()
 FIELDS: list[tuple[str, Any, str, str]] = [
     # where in the catalog, what stands there, the broker's own source, and the place: file:line:column
     ("services/0/name", "acme-cache", "pkg/broker/registry.go GetAllServices: sorted by name", "redis.yml:2:1"),
+    ("services/2", NOTHING, "pkg/broker/registry.go GetAllServices", "manifest.yml:11:1"),
     ("services/1/id", "b247fcde-8a63-11ea-b945-cb26f061f70f", SERVICE, "database.yml:3:1"),
     ("services/1/name", "acme-database.v1", SERVICE, "database.yml:2:1"),
     ("services/1/description", "A database.", SERVICE, "database.yml:4:1"),

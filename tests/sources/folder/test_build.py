@@ -347,17 +347,20 @@ def bundled(folder: Path, parameters: str, **texts: str) -> Any:
 
 
 def test_references_are_replaced_by_their_targets(tmp_path: Path) -> None:
+    """A file has no name of its own where it is a part of another, nor references to itself."""
     made = bundled(
         tmp_path,
-        f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/x", title: A}}, b: {{$ref: "#/properties/a"}}}}}}',
-        schemas__t_json='{"definitions": {"x": {"title": "X", "items": {"$ref": "#/definitions/y"}}, "y": {"$ref": "s.json"}}}',
-        schemas__s_json=f'{{{D4}, "type": "integer"}}',
+        f'{{{D4}, properties: {{a: {{$ref: "../schemas/t.json#/definitions/x",\n      title: A}}, b: {{$ref: "#/properties/a"}}}}}}',
+        schemas__t_json='{"$schema": 4, "definitions": {"x": {"title": "X", "items": {"$ref": "#/definitions/y"}}, "y": {"$ref": "s.json"}}}',
+        schemas__s_json=f'{{{D4}, "id": "s", "$id": "s",\n"type": "integer", "not": {{"$ref": "#/enum/0"}}, "enum": [{{}}]}}',
     )
-    assert made["properties"] == {"a": {"title": "A", "items": {"type": "integer"}}, "b": {"$ref": "#/properties/a"}}
+    items = {"type": "integer", "not": {}, "enum": [{}]}
+    assert made["properties"] == {"a": {"title": "A", "items": items}, "b": {"$ref": "#/properties/a"}}
     inside = ("services", 0, "plans", 0, *PARAMETERS, "properties", "a")
     paths = [(*inside, "title"), (*inside, "items", "type")]
     places = read_folder(str(tmp_path)).locate(paths)
-    assert [Path(places[path].source).name for path in paths] == ["postgres.yaml", "s.json"]
+    found = [(Path(place.source).name, place.line) for place in map(places.__getitem__, paths)]
+    assert found == [("postgres.yaml", 9), ("s.json", 2)]
 
 
 def test_a_schema_that_is_a_whole_file_keeps_its_references_to_itself(tmp_path: Path) -> None:
@@ -369,10 +372,14 @@ def test_a_schema_that_is_a_whole_file_keeps_its_references_to_itself(tmp_path: 
 
 
 def test_a_file_of_another_draft_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, schemas__p_json='{"$schema": "http://json-schema.org/draft-07/schema#"}')
+    draft_07 = "http://json-schema.org/draft-07/schema#"
+    file = write(tmp_path, schemas__p_json=f'{{"title": "P",\n"$schema": "{draft_07}"}}') / "schemas/p.json"
     for parameters in (f"{{{D4}, items: {{$ref: ../schemas/p.json}}}}", f"{{{D4}, $ref: ../schemas/p.json}}"):
         write(tmp_path, services__postgres=WITH_SCHEMA.replace("PARAMETERS", parameters))
-        assert only(faults(tmp_path)) == ("build-reference", "p.json", 1)
+        (finding,) = faults(tmp_path)
+        assert only([finding]) == ("build-reference", "p.json", 2)
+        assert finding.message == f"{file} is written for {draft_07}, the schema that refers to it is not"
+        assert finding.hint == "give both the same $schema"
 
 
 def test_too_many_references_are_not_followed(tmp_path: Path) -> None:
@@ -381,6 +388,8 @@ def test_too_many_references_are_not_followed(tmp_path: Path) -> None:
         for n in range(30)
     }
     write(tmp_path, schemas__s30_json="{}", **twice)
+    most = ", ".join(["{$ref: ../schemas/s30.json}"] * 1_000)
+    assert bundled(tmp_path, f"{{allOf: [{most}]}}") == {"allOf": [{}] * 1_000}
     write(tmp_path, services__postgres=WITH_SCHEMA.replace("PARAMETERS", "{$ref: ../schemas/s0.json}"))
     assert "too many others" in faults(tmp_path)[0].message
 
@@ -390,27 +399,28 @@ def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
     assert made["properties"] == {"a": {"enum": [{"$ref": "x.json"}]}, "$ref": {"type": "string"}}
 
 
-@each("reference", [
-    "https://example.com/x.json",
-    "../../outside.json",
-    "/etc/passwd",
-    "../schemas/none.json",
-    "../schemas/p.json#/definitions/none",
-    "../schemas/p.json#anchor",
-    "../schemas/loop.json",
-    "../schemas/link.json",
+@each("reference, message, hint", [
+    ("https://example.com/x.json", " names a URL", "keep the schema in a file of the folder"),
+    ("../../outside.json", " leads out of the source folder", "copy it into the folder"),
+    ("/etc/passwd", " is an absolute path", "write it relative to this file"),
+    ("../schemas/none.json", " cannot be read: no such file?", "it was looked for at FOLDER/services/../schemas/none.json"),
+    ("../schemas/p.json#/definitions/none", " leads to no schema", "see FOLDER/schemas/p.json"),
+    ("../schemas/p.json#anchor", ": the part after # must be a JSON pointer", ""),
+    ("../schemas/loop.json", " leads back to itself, or to too many others", "only a schema that is a whole file may refer to itself"),
+    ("../schemas/link.json", " leads out of the source folder", "copy it into the folder"),
+    *((url, " names a URL", "keep the schema in a file of the folder") for url in ("urn:example:x", "//example.com/x.json")),
 ])  # fmt: skip
-def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str) -> None:
-    folder = tmp_path / "folder"
+def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str, message: str, hint: str) -> None:
+    folder = tmp_path.resolve() / "folder"
     write(folder, schemas__p_json="{}", schemas__loop_json='{"$ref": "loop.json"}')
     (tmp_path / "outside.json").write_text("{}")
     (folder / "schemas" / "link.json").symlink_to(tmp_path / "outside.json")
-    write(folder, services__postgres=WITH_SCHEMA.replace("PARAMETERS", f"{{$ref: '{reference}'}}"))
+    write(folder, services__postgres=WITH_SCHEMA.replace("PARAMETERS", f"{{title: A,\n      $ref: '{reference}'}}"))
     (finding,) = faults(folder)
-    assert finding.rule == "build-reference"
-    assert finding.location
-    assert Path(finding.location.source).name in ("postgres.yaml", "loop.json")
-    assert ("leads out of the source folder" in finding.message) is reference.endswith(("outside.json", "link.json"))
+    loops = reference.endswith("loop.json")
+    assert only([finding]) == ("build-reference", *(("loop.json", 1) if loops else ("postgres.yaml", 9)))
+    assert finding.message == f"{'loop.json' if loops else reference!r}{message}"
+    assert finding.hint == hint.replace("FOLDER", str(folder))
 
 
 def test_a_whole_catalog_is_not_the_settings_of_a_folder(tmp_path: Path) -> None:
@@ -441,9 +451,11 @@ def test_bad_folders_get_findings(tmp_path: Path, texts: dict[str, str], rule: s
 def test_two_files_of_settings_but_not_a_built_catalog(tmp_path: Path) -> None:
     write(tmp_path, catalog="{}", catalog_json='{"services": []}', services__a=SERVICE)
     assert built(tmp_path)["services"]
-    (tmp_path / "catalog.yml").write_text("fields: {x: 1}\n")
-    message = f"{tmp_path / 'catalog.yml'} and catalog.yaml define the same thing"
-    assert faults(tmp_path) == [Finding("folder-two-files", Severity.ERROR, message, ())]
+    write_files(tmp_path, {"catalog.yml": "fields: {x: 1}\n", "services/a.json": "{}"})
+    for finding, pair in zip(
+        faults(tmp_path), ("catalog.yml and catalog.yaml", "services/a.yaml and a.json"), strict=True
+    ):
+        assert finding == Finding("folder-two-files", Severity.ERROR, f"{tmp_path / pair} define the same thing", ())
 
 
 def test_a_service_file_that_leads_out_of_the_folder(tmp_path: Path) -> None:
