@@ -138,7 +138,8 @@ def main() -> None:
             programs = postgres.programs()
             if programs is None:
                 raise SystemExit("PostgreSQL is not installed")
-            options.database = stack.enter_context(postgres.cluster(programs)).create()
+            temp = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            options.database = stack.enter_context(postgres.cluster(programs, temp)).create()
         measure(options)
 
 

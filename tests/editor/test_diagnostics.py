@@ -370,7 +370,10 @@ def test_an_interrupt_at_a_terminal_ends_the_server() -> None:
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE) as server:
         assert server.stderr
         assert b"waiting for an editor; Ctrl-C ends it" in server.stderr.readline()
-        time.sleep(1)  # until it reads
+        tasks = Path(f"/proc/{server.pid}/task")
+        while server.poll() is None and tasks.exists() and len([*tasks.iterdir()]) == 1:
+            time.sleep(0.02)  # until it has a thread that reads
+        time.sleep(0.05 if tasks.exists() else 1)
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=60) == 130
         assert server.stderr.read() == b""

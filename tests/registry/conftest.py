@@ -10,11 +10,11 @@ from tests.registry import postgres
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[postgres.Cluster]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[postgres.Cluster]:
     folder = postgres.programs()
     if folder is None:
         pytest.skip("no PostgreSQL here: neither on PATH nor in /usr/lib/postgresql")
-    with postgres.cluster(folder) as cluster:
+    with postgres.cluster(folder, tmp_path_factory.getbasetemp()) as cluster:
         yield cluster
 
 

@@ -1,6 +1,7 @@
 """A PostgreSQL cluster of our own in a temporary folder, on loopback, ended with the tests."""
 
 import contextlib
+import fcntl
 import os
 import pwd
 import secrets
@@ -15,7 +16,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-PASSWORD = "pg-p4ss-" + secrets.token_hex(8)
+PASSWORD = "pg-p4ss-" + os.environ.get("PYTEST_XDIST_TESTRUNUID", secrets.token_hex(8))[:16]
+"""One for all workers, which share a cluster's first data."""
 _NUMBERS = count(1)
 
 
@@ -66,21 +68,40 @@ def programs() -> Path | None:
 
 
 @contextlib.contextmanager
-def cluster(bin: Path) -> Iterator[Cluster]:
-    """A running cluster."""
-    with _initialised(bin) as (data, who), _serving(bin, data, who) as served:
+def cluster(bin: Path, temp: Path) -> Iterator[Cluster]:
+    """A running cluster. `temp` is the temporary folder of this worker."""
+    with _initialised(bin, temp) as (data, who), _serving(bin, data, who) as served:
         yield served
 
 
 @contextlib.contextmanager
-def _initialised(bin: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The data of a new cluster, and the arguments that start a program as PostgreSQL's user."""
+def _initialised(bin: Path, temp: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The data of a new cluster, and the arguments that start a program as PostgreSQL's user.
+
+    The first worker makes the data, which takes a second, and the others copy it.
+    """
+    shared = (temp.parent if "PYTEST_XDIST_WORKER" in os.environ else temp) / "postgresql"
     with _folder() as (folder, who):
-        (folder / "password").write_text(PASSWORD)
-        (folder / "password").chmod(0o644)
-        init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
-        _run([*init, "--no-sync", "--locale=C", f"--pwfile={folder / 'password'}"], folder, who)
-        yield folder / "data", who
+        data = folder / "data"
+        with shared.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not shared.exists():
+                _initialise(bin, folder, who)
+                shutil.copytree(data, shared.with_suffix(".new"))
+                shared.with_suffix(".new").rename(shared)
+        if not data.exists():
+            shutil.copytree(shared, data)
+            for path in (data, *data.rglob("*")) if who else ():
+                shutil.chown(path, who["user"], who["group"])
+        yield data, who
+
+
+def _initialise(bin: Path, folder: Path, who: dict[str, Any]) -> None:
+    (folder / "password").write_text(PASSWORD)
+    (folder / "password").chmod(0o644)
+    init = [bin / "initdb", "-D", folder / "data", "-U", "osbctl", "--auth=scram-sha-256", "-E", "UTF8"]
+    init += ["--no-sync", "--locale=C", "--wal-segsize=1", f"--pwfile={folder / 'password'}"]
+    _run(init, folder, who)
 
 
 @contextlib.contextmanager
@@ -96,9 +117,9 @@ def _folder() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 @contextlib.contextmanager
-def restarting(bin: Path) -> Iterator[Callable[[], Cluster]]:
+def restarting(bin: Path, temp: Path) -> Iterator[Callable[[], Cluster]]:
     """A function that starts a cluster, and at each further call stops it and starts it again at the same port."""
-    with _initialised(bin) as (data, who), contextlib.ExitStack() as running:
+    with _initialised(bin, temp) as (data, who), contextlib.ExitStack() as running:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
 

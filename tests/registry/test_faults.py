@@ -253,11 +253,12 @@ def test_libpq_finds_the_password_by_itself(cluster: postgres.Cluster, monkeypat
         assert postgres.PASSWORD not in registry._database.name
 
 
-def test_a_server_that_restarted_meanwhile_is_connected_again() -> None:
+def test_a_server_that_restarted_meanwhile_is_connected_again(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = postgres.programs()
     if folder is None:
         pytest.skip("no PostgreSQL here")
-    with postgres.restarting(folder) as restart, Registry.open(restart().create()) as registry:
+    temp = tmp_path_factory.getbasetemp()
+    with postgres.restarting(folder, temp) as restart, Registry.open(restart().create()) as registry:
         add(registry, "a", "b")
         restart()
         assert registry.names() == ["a", "b"]
