@@ -438,6 +438,7 @@ def test_a_hash_to_be_done_again_with_new_records_waits_no_longer_than_others() 
             b.authenticator.replace_records([NEW])
             b.clock.now += MAX_WAIT_SECONDS + 1
         assert begun.decision == BUSY
+        assert b.ask(basic("admin", "new-password")) == Decision(RequestOutcome.ACCEPTED, "new")
 
 
 @pytest.mark.parametrize(("rounds", "seconds"), [(1000, 10.02), (2_000_000, 30.01), (5_000_000, 60.01)])
@@ -564,6 +565,7 @@ def test_hashing_failure_is_busy_until_it_works_again(error: Exception, caplog: 
         b.hashing.error = None
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
     assert caplog.messages == [f"passwords cannot be checked: {error}"] * 2
+    assert [bool(one.exc_info) for one in caplog.records] == [isinstance(error, RuntimeError)] * 2, "with a traceback"
 
 
 def test_failing_callback_does_not_affect_others(caplog: pytest.LogCaptureFixture) -> None:
