@@ -124,7 +124,7 @@ def in_base64(text: str) -> str:
 @pytest.mark.parametrize(("password", "text", "shown"), [
     # In codes from 8 characters on, and the longer half, but no piece below 6 characters.
     ("s3cret-8", f"{b's3cret-8'.hex()} {in_base64('s3cret-8')} {in_base64('xs3cret-8')} {in_base64('xys3cret-8')}",
-     "*** ***LTg= eH***dC04 eHl***"),
+     "*** *** eH*** eHl***"),
     ("s3cret7", f"{b's3cret7'.hex()} {in_base64('s3cret7')} {in_base64('u:s3cret7')}", "73336372657437 czNjcmV0Nw== ***"),
     ("s3cret-8", "s3cret-8s3cret-8 s3cret and s3cre", "****** *** and s3cre"),
     ("s3cret-8", "cret-8", "***"), ("s3cret-8", "s3cret", "***"), ("twelve-chars", "lve-chars", "***"),
