@@ -543,6 +543,7 @@ CLOCKS = {
     "broker/test_serve.py": "two signals, microseconds apart",
     "cli/warm.py": "waits for the end of a process",
     "editor/test_vscode.py": "waits for a program",
+    "test_files.py": "replaces the clock by one of its pauses",
 }
 """Modules of tests that read the wall clock, and why: no test may fail because the machine does other work as well."""
 

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import os
+import re
 import select
 import socket
 import stat
@@ -11,8 +12,10 @@ import sys
 import tempfile
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -100,6 +103,44 @@ def test_the_temporary_file_is_hidden_in_the_same_folder(file: Path, monkeypatch
     assert [(path.parent, path.name[:8]) for path in seen] == [(file.parent, ".a.json.")]
 
 
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses of a clock that goes on by them alone."""
+    pauses: list[float] = []
+    monkeypatch.setattr("osbctl.files.time", SimpleNamespace(monotonic=lambda: sum(pauses), sleep=pauses.append))
+    return pauses
+
+
+IN_USE = "it is write-protected, or another program has it open"
+DENIED = PermissionError(errno.EACCES, "Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("windows", "answers", "waited", "told"),
+    [(True, [DENIED] * 3 + [None], 0.15, ""), (True, DENIED, 5, IN_USE), (False, DENIED, 0, DENIED.strerror)],
+)
+def test_windows_waits_until_no_other_program_has_the_file_open(
+    file: Path, slept: list[float], windows: bool, answers: Any, waited: float, told: str
+) -> None:
+    system = mock.patch("osbctl.files.RESTRICTS_ACCESS", not windows)
+    ends = pytest.raises(SourceError, match=f"cannot be written: {told}$") if told else contextlib.nullcontext()
+    with system, mock.patch.object(os, "replace", side_effect=answers), ends:
+        write_file(file, NEW)
+    assert waited <= sum(slept) <= waited * 1.02
+
+
+def test_windows_opens_no_folder_and_macos_polls_no_device(
+    file: Path, monkeypatch: pytest.MonkeyPatch, slept: list[float]
+) -> None:
+    monkeypatch.setattr(os, "read", mock.Mock(side_effect=[BlockingIOError, b"a", b""]))
+    monkeypatch.setattr("osbctl.files.WRITER_WAIT", 0.06)
+    assert (read_bounded("/dev/null", 9), slept) == (b"a", [0.05])
+    monkeypatch.setattr(os, "open", mock.Mock(side_effect=DENIED))
+    for path, told in ((file.parent, f"[Errno 21] Is a directory: '{file.parent}'"), (file, str(DENIED))):
+        with pytest.raises(OSError, match=re.escape(told) + "$"):
+            read_bounded(path, 9)
+
+
 @pytest.mark.parametrize(
     ("name", "mode", "want"), [("new", None, 0o640), ("new", 0o600, 0o600), ("a.json", 0o600, 0o600)]
 )
@@ -116,6 +157,16 @@ def test_a_file_has_the_mode_asked_for_or_the_umasks(file: Path, name: str, mode
 @pytest.mark.parametrize(("most", "length"), [(len(OLD) - 2, len(OLD) - 1), (len(OLD), len(OLD)), (0, 1)])
 def test_reading_stops_one_byte_over_the_limit(file: Path, most: int, length: int) -> None:
     assert read_bounded(file, most) == OLD[:length]
+
+
+def test_no_more_memory_is_taken_than_asked_for_and_a_file_may_not_tell_its_size(file: Path) -> None:
+    os.truncate(file, 64 << 20)
+    tracemalloc.start()
+    assert read_bounded(file, 0) == OLD[:1]
+    assert tracemalloc.get_traced_memory()[1] < 3 << 19
+    tracemalloc.stop()
+    command = Path("/proc/self/cmdline").read_bytes()
+    assert [read_bounded("/proc/self/cmdline", most) for most in (1 << 20, 2)] == [command, command[:3]]
 
 
 @pytest.fixture

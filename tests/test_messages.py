@@ -11,6 +11,7 @@ from osbctl.paths import JsonPath
 
 PLAN = ("services", 0, "plans", 0)
 CLIENT = ("services", 0, "dashboard_client")
+PROPERTIES = (*PLAN, "schemas", "service_instance", "create", "parameters", "properties")
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,14 @@ CLIENT = ("services", 0, "dashboard_client")
         ("https://u:hunter2@x/" + "y" * 20, (*PLAN, "name"), "'https://***@x/yyyyyy'"),
         ("hunter2", (*CLIENT, "secret"), "(secret)"),
         ("hunter2", (*CLIENT, "id"), "'hunter2'"),
+        ("hunter2", (*CLIENT, "redirect_uri"), "'hunter2'"),
         (True, (*CLIENT, "secret"), "True"),
+        ("hunter2", (*PROPERTIES, "password"), "(secret)"),
+        ("string", (*PROPERTIES, "password", "type"), "'string'"),
+        ("hunter2", (*PROPERTIES, "password", "default"), "(secret)"),
+        ("hunter2", ("properties", "key", "x"), "'hunter2'"),
+        ("hunter2", ("password", "x", "properties"), "(secret)"),
+        ("hunter2", ("properties", "x", "password", "y"), "(secret)"),
         ({"password": "hunter2", "user": "x"}, (*PLAN, "metadata"), "{'password': '(secret)', 'user': 'x'}"),
         ([{"dashboard_client": {"id": "hunter2"}}], ("services",), "[{'dashboard_client': '(secret)'}]"),
     ],
@@ -28,7 +36,7 @@ CLIENT = ("services", 0, "dashboard_client")
 def test_the_path_of_a_value_decides_what_is_shown(value: object, path: JsonPath, shown: str) -> None:
     quoted = Value(value, path, limit=20)
     message = Message("plan {name} has {}", quoted, name=Message("{!r}", "x"))
-    assert str(message) == f"plan 'x' has {shown}"
+    assert text_of(message) == f"plan 'x' has {shown}"
     assert repr(message) == f"Message({str(message)!r})"
     assert repr(quoted) == shown
 
@@ -53,6 +61,12 @@ def test_messages_are_equal_by_template_and_values_and_travel_between_processes(
     assert one != other
     assert len({one, same, other}) == 2
     assert one != "{} of {x}"
+    assert hash(one) != hash(Message("{x}"))
+
+
+def test_the_values_of_a_message_and_of_those_in_it_are_replaced() -> None:
+    message = Message("{} {x}", 1, x=Message("{} {y}", 2, y=3))
+    assert str(message.with_values(lambda number: number * 10)) == "10 20 30"
 
 
 def test_a_line_is_named_with_its_source_if_that_is_another() -> None:

@@ -15,6 +15,7 @@ from osbctl.messages import (
     mask_secrets,
     may_be_secret_name,
     redact,
+    redact_field,
     redact_text,
 )
 
@@ -77,6 +78,17 @@ def test_known_secrets_are_redacted_everywhere() -> None:
     shown = {"a": [SECRET, SECRET, "not hunter2"], "b": {"c": SECRET, "d": True, "e": [[SECRET]]}, "f": 2}
     assert redact(value, known) == shown
     assert redact({"name": "hunter2"}, known) == {"name": SECRET}
+    assert redact(["pass-2", "pas-2"], frozenset({"pass", "pas"})) == [SECRET, "pas-2"]
+
+
+def test_names_may_be_left_aside_and_what_is_deep_is_hidden() -> None:
+    value = {"a": [{"pwd": 1}]}
+    assert redact(value) == {"a": [{"pwd": SECRET}]}
+    assert redact(value, by_name=False) == value
+    assert redact({"a": [{"b": [0], "c": 0}]}, levels=3) == {"a": [{"b": SECRET, "c": 0}]}
+    assert redact_field("pwd", 1) == SECRET
+    assert redact_field("a", [{"pwd": 1}], by_name=False) == [{"pwd": 1}]
+    assert redact_field("a", [[0]], levels=1) == [SECRET]
 
 
 @pytest.mark.parametrize("piece", ["://", "://a:b", "a", "=", "token=", "a='", "key  ", "@", "\\"])
@@ -157,6 +169,8 @@ def test_redactions_of_a_page_are_counted() -> None:
     assert redactor.left_out == 2
     assert [redactor.must_redact(name) for name in ("password", "region", "client_secret")] == [True, False, True]
     assert redactor.left_out == 4
+    assert [redactor.redact(shown) for shown in ("https://***@host", SECRET)] == ["https://***@host", SECRET]
+    assert redactor.left_out == 6
 
 
 def test_a_long_text_of_a_page_is_cut() -> None:
@@ -175,7 +189,13 @@ def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
         "description: no secret here": "description: no secret here",
         '{"a": "http://u:hunter2@h:80/a:b@c", "b": "x@y"}': '{"a": "http://******************@c", "b": "x@y"}',
         '{"a":"https://h","b":"x@y"}': '{"a":"https://h","b":"x@y"}',
-    }.items():
+        "a: x?token=hunter2&b": "a: x?token=*******&b",
+        '{"password": {"a": ["}", {}], "b": 1}, "x": 1}': '{"password": ************************, "x": 1}',
+        """{dashboard_client: 'a, b', y: 1, "dashboard_client": [{id: c, name: "}d"}], z: 2}""":
+        """{dashboard_client: ******, y: 1, "dashboard_client": [{id: c, name: ****}], z: 2}""",
+        "{dashboard_client: {id: c, x: {y: 5}, redirect_uri: u}, dashboard_client: X}":
+        "{dashboard_client: {id: c, x: {y: *}, redirect_uri: u}, dashboard_client: *}",
+    }.items():  # fmt: skip
         assert mask_secrets(line) == shown
     began = time.process_time()
     mask_secrets("a" * 400_000 + '"secret":' * 10_000 + "://" + ":" * 400_000)
