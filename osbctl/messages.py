@@ -112,11 +112,12 @@ def _mask_clients(line: str) -> str:
     pieces, at = list[str](), 0
     while match := _CLIENT.search(line, at):
         start = match.end()
-        if line[start] in "[{":
+        if line[start] == "{":
             end = _find_closing_bracket(line, start)
             masked = _CLIENT_FIELD.sub(_mask_client_field, line[start:end])
         else:
-            end = _SCALAR.match(line, start).end()  # type: ignore[union-attr]  # it matches an empty text, too
+            scalar = None if line[start] == "[" else _SCALAR.match(line, start)
+            end = scalar.end() if scalar else _find_closing_bracket(line, start)
             masked = "*" * (end - start)
         pieces += line[at:start], masked
         at = end

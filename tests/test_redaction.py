@@ -191,8 +191,8 @@ def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
         '{"a":"https://h","b":"x@y"}': '{"a":"https://h","b":"x@y"}',
         "a: x?token=hunter2&b": "a: x?token=*******&b",
         '{"password": {"a": ["}", {}], "b": 1}, "x": 1}': '{"password": ************************, "x": 1}',
-        """{dashboard_client: 'a, b', y: 1, "dashboard_client": [{id: c, name: "}d"}], z: 2}""":
-        """{dashboard_client: ******, y: 1, "dashboard_client": [{id: c, name: ****}], z: 2}""",
+        """{dashboard_client: 'a, b', y: 1, "dashboard_client": [{id: c, name: "}d"}, e], z: 2}""":
+        """{dashboard_client: ******, y: 1, "dashboard_client": ************************, z: 2}""",
         "{dashboard_client: {id: c, x: {y: 5}, redirect_uri: u}, dashboard_client: X}":
         "{dashboard_client: {id: c, x: {y: *}, redirect_uri: u}, dashboard_client: *}",
     }.items():  # fmt: skip

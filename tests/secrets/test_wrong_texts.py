@@ -29,6 +29,7 @@ YAML_PLACES = {
 JSON_PLACES = {
     "client": '"dashboard_client": {{"id": "c", "secret": {}, "redirect_uri": 5}}',
     "client in lines": '"dashboard_client": {{\n"id": "c",\n"secret":\n{}\n}}',
+    "client in a list": '"dashboard_client": [{{}}, [{}]], "name": "a" "b"',
     "after a missing comma": '"dashboard_client": {{"id": "c" "secret": {}}}',
     "metadata": '"metadata": {{"credentials": [{{"user": {}}}]}}',
 }
