@@ -66,9 +66,12 @@ def test_the_request_shows_the_spelling_that_is_refused(listed: list[Any]) -> No
 
 
 def test_a_point_that_the_author_did_not_write_is_undecided() -> None:
-    [change] = compare_schemas(size({"enum": [1, 2]}, DRAFT_4), size({"enum": [1, 2], **INTEGER}, DRAFT_4))
-    assert (change.level, change.rule) == ("risky", "schema-undecided")
-    assert "to draft-04, 1.0 is not an integer" in change.message
+    for draft in (DRAFT_4, DRAFT_7):
+        [change] = compare_schemas(size({"enum": [1, 2]}, draft), size({"enum": [1, 2], **INTEGER}, DRAFT_4))
+        assert (change.level, change.rule) == ("risky", "schema-undecided")
+        assert "to draft-04, 1.0 is not an integer" in change.message
+    [change] = compare_schemas(size({"enum": [1, "a"]}, DRAFT_4), size({"enum": [1, "a"], **INTEGER}, DRAFT_4))
+    assert (change.level, change.witness) == ("breaking", {"size": "a"})
     [change] = compare_schemas(size({"enum": [1.0, 2]}, DRAFT_4), size({"enum": [1.0, 2], **INTEGER}, DRAFT_4))
     assert (change.level, change.witness) == ("breaking", {"size": 1.0})
     assert compare_schemas(size({"enum": [1, 2]}), size({"enum": [1, 2], **INTEGER}))[0].level == "safe"

@@ -1,6 +1,7 @@
 """The store, on SQLite and PostgreSQL alike."""
 
 import datetime
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,16 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, update
 
-from osbctl.errors import RegistryError, SourceError, UsageError
-from osbctl.platforms import Platform, State
+from osbctl.errors import RegistryError, SourceError, UsageError, command_to_install
+from osbctl.platforms import Identity, Platform, State
 from osbctl.platforms.updates import StoredRow
-from osbctl.registry import records, store
-from osbctl.registry.database import Database
+from osbctl.registry import open_registry, records, store
+from osbctl.registry.database import BROKERS, Database
 from osbctl.registry.records import (
     Action,
     ActionKind,
+    DamagedRowError,
     NameTakenError,
     OutdatedError,
     RefreshOutcome,
@@ -27,7 +29,7 @@ from osbctl.registry.records import (
     UnknownBrokerError,
 )
 from osbctl.registry.store import Registry
-from tests.registry.make import AT, SMALL, add, body, read, refresh, registration, service
+from tests.registry.make import AT, SMALL, add, body, catalog, read, refresh, registration, service
 
 ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
 
@@ -73,7 +75,10 @@ def test_an_unknown_broker_gets_advice(registry: Registry) -> None:
         assert error.value.advice == "did you mean data-services? osbctl brokers add registers one"
         assert error.value.exit_code == 2
     add(registry, "data-eu")
-    for name, told in (("data-es", "data-eu or data-services"), ("data", "data-eu or data-services"), ("zz", "")):
+    both, three = "data-eu or data-services", "data-a or data-b or data-eu"
+    for name, told in (("data-es", both), ("dat", both), ("da", ""), ("orders", ""), ("data", three)):
+        if told == three:
+            add(registry, "data-a", "data-b")
         with pytest.raises(UnknownBrokerError) as error:
             registry.broker(name)
         start = f"did you mean {told}?" if told else "osbctl brokers list shows all;"
@@ -90,12 +95,14 @@ def test_a_name_of_a_wrong_shape_is_refused(registry: Registry, name: str) -> No
 @pytest.mark.parametrize("other", ["my-db", "MY-DB", "my_db", "my.db"])
 def test_two_brokers_never_share_the_variable_with_the_password(registry: Registry, other: str) -> None:
     add(registry, "my-db")
+    message = f"'{other}' and the registered broker 'my-db' would share one variable for their passwords"
+    told = (message, "choose a name that differs in letters or digits, not only in case and punctuation")
+    if other == "my-db":
+        told = ("a broker 'my-db' is already registered", "osbctl brokers refresh fetches its catalog")
     for call in (registry.check_name_available, lambda name: add(registry, name)):
         with pytest.raises(NameTakenError) as error:
             call(other)
-        assert (error.value.message, error.value.advice) == (
-            NameTakenError(other, "my-db").message, NameTakenError(other, "my-db").advice,
-        )  # fmt: skip
+        assert (error.value.message, error.value.advice) == told
     assert store.env_variable_part("my-db.2") == "MY_DB_2"
     assert registry.names() == ["my-db"]
 
@@ -105,7 +112,7 @@ def test_who_comes_in_between_takes_the_name(registry: Registry, monkeypatch: py
     monkeypatch.setattr(store, "_check_name_available", lambda *_: None)
     with pytest.raises(NameTakenError) as error:
         add(registry, "db")
-    assert error.value.message == NameTakenError("db", "db").message
+    assert error.value.message == "a broker 'db' is already registered"
     assert registry.names() == ["db"]
 
 
@@ -193,8 +200,9 @@ def test_an_outdated_refresh_stores_nothing(registry: Registry) -> None:
     seen = registry.broker("db").row
     registry.store_refresh(seen, refresh(), catalog=read(body(service("first", "p"))))
     stands = registry.broker("db")
-    with pytest.raises(OutdatedError, match="db"):
+    with pytest.raises(OutdatedError, match="another process changed the broker 'db' at the same time") as error:
         registry.store_refresh(seen, refresh(), catalog=read(body(service("second", "p"))), kept=())
+    assert error.value.advice == "run it again"
     assert registry.broker("db") == stands
     registry.remove("db")
     add(registry)
@@ -269,6 +277,31 @@ def test_a_current_database_is_opened_without_writing(url: str, monkeypatch: pyt
     monkeypatch.setattr(Database, "write_transaction", lambda _: pytest.fail("made again"))
     with Registry.open(url) as registry:
         assert registry.names() == []
+
+
+def test_ids_of_other_brokers_on_the_platform(registry: Registry) -> None:
+    kubernetes = Platform.KUBERNETES
+    for name, content in (("one", SMALL), ("two", body(service("t", "q"))), ("broken", body(service("b", "r")))):
+        add(registry, name, content=content, platform=kubernetes)
+    add(registry, "elsewhere", content=body(service("e", "f")))
+    with registry._database.write_transaction() as connection:
+        connection.execute(update(BROKERS).where(BROKERS.c.name == "broken").values(services=2))
+    damaged = "the stored catalog of broken is damaged: it has 1 service and 1 plan, not 2 services and 1 plan"
+    with pytest.raises(DamagedRowError, match=damaged):
+        _ = registry.broker("broken").document
+    new = catalog(service("s", "q"), service("b", "r"), service("e", "f"))
+    one, two = {(Identity.SERVICE_ID, "s"): "one"}, {(Identity.PLAN_ID, "q"): "two"}
+    assert registry.find_taken_ids(registration("new", kubernetes), new) == one | two
+    assert registry.find_taken_ids(registration("one", kubernetes), new) == two
+    assert registry.find_taken_ids(registration("new", kubernetes), new, registry.broker("two")) == one
+    assert registry.find_taken_ids(registration("new"), new) == {}
+
+
+def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    with pytest.raises(RegistryError, match=r"^the registry of brokers needs SQLAlchemy and platformdirs$") as error:
+        open_registry(None)
+    assert error.value.advice == command_to_install("registry")
 
 
 def _together(work: Callable[[int], None], number: int) -> None:
