@@ -194,6 +194,7 @@ class ConnectionOptions:
 
     @property
     def _sent_passwords(self) -> list[SentPassword]:
+        """Those of the broker and of the proxies, to be redacted."""
         logins = [(self.user, self.password)]
         for userinfo in [proxy.rpartition("@")[0].rpartition("://")[2] for proxy in self.proxies.values()]:
             user, _, password = userinfo.partition(":")

@@ -314,7 +314,10 @@ def refresh_brokers(
 
 
 def failed_refresh(name: str, error: OsbctlError, failure: str = "not-stored") -> Refresh:
-    """The refresh of a broker that ended with an error; `failure` says what did not happen."""
+    """Stands for a refresh that raised `error`, and is not stored; `failure` says what did not happen.
+
+    A broker that cannot be reached is an outcome of `refresh_broker` instead.
+    """
     remark = Remark(failure, "error", name, error_sentence(error))
     return Refresh(utc_timestamp(), RefreshOutcome.FAILED, DEFAULT_PLATFORM, remarks=(remark,))
 

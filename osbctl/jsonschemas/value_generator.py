@@ -78,7 +78,11 @@ class ValueGenerator:
     def generate(
         self, constraints: Constraints, depth: int = 0, key: str = "", tried: set[object] | None = None
     ) -> Iterator[JsonValue]:
-        """Values for the constraints, valid and not; `tried` are choices of branches made already."""
+        """Values for the constraints, valid and not.
+
+        `key` is the name of the property: one like a secret gets no examples. `tried` are the combinations of branches
+        that were met on the way, so that the same ones in another order are not gone through again.
+        """
         seen: set[str] = set()
         values = self._generate_all(constraints, depth, key, set() if tried is None else tried)
         for value in values if depth <= MAX_DEPTH else ():

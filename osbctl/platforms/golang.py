@@ -1,4 +1,4 @@
-"""JSON decoding of Go, shared by the platforms written in Go.
+"""JSON decoding of Go, shared by Kubernetes Service Catalog, Service Manager and Korifi.
 
 One value of a wrong type makes the whole answer unreadable to them, and unknown fields are ignored. Field names
 match in any case; the last of several spellings counts, and null keeps the value. If two objects or lists would be
@@ -132,7 +132,7 @@ class _Decoder:
         self.unclear: list[JsonPath] = []
 
     def decode_value(self, value: Any, shape: GoType, path: JsonPath) -> Any:
-        """Decode `value` into a field of type `shape`."""
+        """Decode `value` into a field of type `shape`. Null stays null; `decode_struct` decides whether it counts."""
         if shape == "raw" or value is None:
             return value
         if shape == "unclear":

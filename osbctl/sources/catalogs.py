@@ -319,7 +319,7 @@ class _StringInFile:
 
     @cached_property
     def _start(self) -> tuple[Location, list[str], int]:
-        """The location of the string, the lines of the file if it is a block, and the number of its first line."""
+        """The location of the string; of a block, the lines of the file; and the number of the line with its `|`."""
         (file,), path = self.place.document.texts, self.place.path
         span = file.spans().get(path)
         is_block = span is not None and span.style == "|"

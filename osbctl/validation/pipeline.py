@@ -157,7 +157,8 @@ def _is_enabled(rule: Rule, options: ValidationOptions) -> bool:
 
 def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -> list[Finding]:
     """Check once the parameter schemas that are the same to all checks; report each occurrence."""
-    from osbctl.validation.rules.parameters import MAX_BYTES  # rules are loaded when the first catalog is checked
+    # Rules are loaded when the first catalog is checked.
+    from osbctl.validation.rules.parameters import MAX_BYTES, count_bytes
 
     found: list[Finding] = []
     known: dict[tuple[str, int], list[Finding]] = {}
@@ -165,7 +166,7 @@ def _check_parameter_schemas(catalog: CatalogNode, options: ValidationOptions) -
         for holder_path, holder in parameter_holders(plan.value):
             text = json.dumps(holder["parameters"])
             # No rule reads titles and descriptions, which plans often have of their own; but they count for the size.
-            content = _without_titles(text), max(len(text), MAX_BYTES)
+            content = _without_titles(text), count_bytes(holder["parameters"]) if len(text) > MAX_BYTES else 0
             if content not in known:
                 known[content] = _run_checks(SCHEMA_CHECKS, Node(holder["parameters"]), options)
             path = (*plan.path, "schemas", *holder_path, "parameters")

@@ -173,3 +173,11 @@ def test_a_keyword_that_a_reference_goes_through_is_not_renamed(key: str, refere
     assert named.hint.endswith(", in the references through it, too")
     [free] = keyword_findings(**{key: inner}, properties={"x": {"$ref": "#/properties/y"}, "y": {}})
     assert free.fixes != ()
+
+
+def test_schemas_that_differ_in_a_title_have_each_their_own_size() -> None:
+    """Both titles have the same length as escaped JSON; the bytes of UTF-8 count."""
+    small, large = (with_schema(title=text) for text in ("ä" * 11_000, "a" * 66_000))
+    small["services"][0]["plans"] += large["services"][0]["plans"]
+    too_large = [finding.path for finding in validated(small).findings if finding.rule == "parameters-too-large"]
+    assert [path[:4] for path in too_large] == [("services", 0, "plans", 1)]

@@ -130,11 +130,15 @@ def parameters_too_large(schema: Node) -> Iterator[Finding]:
 
     Source: OSB 2.13, Schemas Object: at most 64 kB
     """
-    text = json.dumps(schema.value, ensure_ascii=False, separators=(",", ":"))
-    size = len(text.encode("utf-8", "surrogatepass"))
+    size = count_bytes(schema.value)
     if size > MAX_BYTES:
         message = f"the parameter schema has {size:,} bytes; at most {MAX_BYTES:,} are allowed"
         yield schema.finding(message, hint="shorten it")
+
+
+def count_bytes(schema: JsonValue) -> int:
+    """The size of a parameter schema in JSON, written as short as can be, in UTF-8."""
+    return len(json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
 
 
 @check_schemas(Rule("parameters-keyword", Severity.WARNING, Category.ADVICE))
