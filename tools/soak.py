@@ -105,8 +105,10 @@ class Broker:
             "--credentials",
             str(folder / "credentials"),
         ]
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.target = Target(folder, free.getsockname()[1], secure)
+        reserved = socket.socket()  # bound until the broker listens: no other process gets the port meanwhile
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        self.target = Target(folder, reserved.getsockname()[1], secure)
         tls = ["--tls-cert", str(folder / "cert"), "--tls-key", str(folder / "key")]
         plain = [] if "--trusted-proxy" in options else ["--insecure-http"]
         command += [*(tls if secure else plain), "--port", str(self.target.port)]
@@ -114,7 +116,8 @@ class Broker:
             self.process = subprocess.Popen(
                 [*command, *options], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=errors or log
             )
-        self.until_it_listens()
+        with reserved:
+            self.until_it_listens()
 
     def until_it_listens(self) -> None:
         for _ in range(400):
