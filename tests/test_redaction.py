@@ -155,6 +155,8 @@ def test_as_much_of_a_sent_password_as_tells_is_redacted(password: str, text: st
     ("u", "abc", "dTphYmM", "dTph"), ("u", "W", "dTpX", "dTp"), ("u", " ", "dTog", "dTo"),
     ("platform", "abc", "cm06YWJj", "m06YWJj"), ("platform", "abc12", "06YWJjMTI", "6YWJjMTI"),
     ("a-long-platform", "abc12", "Rmb3JtOmFiYzEy", "YS1sb25nLXBsY mb3JtOmFiYzEy"),
+    # Beside other text, which shares a character with it.
+    ("u", "s3cret-8", "czNjcmV0LTh6eg==", "czNjcmV0"), ("u", "fifteen-chars-1", "WNoYXJzLTF6eg==", "NoYXJzLTF6eg=="),
 ])  # fmt: skip
 def test_half_of_a_header_tells_a_password(user: str, password: str, telling: str, other: str) -> None:
     known = SentPassword(user, password)

@@ -50,8 +50,7 @@ class SentPassword:
 
     def __init__(self, user: str, password: str) -> None:
         data = password.encode("utf-8", "surrogatepass")
-        alone = b64encode(data).decode()
-        # Six bits are a character: what stands around the password changes those that it shares with it.
+        # Six bits are a character: what stands before and behind the password changes those that it shares with it.
         inside = [b64encode(b"\0" * n + data).decode()[(0, 2, 3)[n] : (n + len(data)) * 8 // 6] for n in range(3)]
         sent = b64encode(f"{user}:".encode("utf-8", "surrogatepass") + data).decode()
         units = password.encode("utf-16-be", "surrogatepass")
@@ -59,7 +58,7 @@ class SentPassword:
         plain = [password, data.decode("latin-1"), as_in_json]
         codes = [sent, sent.rstrip("=")]
         if len(password) >= SURE_LENGTH:
-            codes += alone, alone.rstrip("="), *inside, data.hex()
+            codes += b64encode(data).decode(), *inside, data.hex()
         self._forms = {_normalize(form) for form in [*plain, *codes] if password} - {""}
         # Half a password may be a word of the text by chance, half a code is not.
         halves = [half for code in codes for half in (code[: len(code) // 2], code[-(len(code) // 2) :])]
