@@ -7,6 +7,7 @@ another. Command-line options take precedence. Errors name the file and the key.
 import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
@@ -149,7 +150,7 @@ def _load_if_present(path: str, extending: tuple[str, ...]) -> Config | None:
     project = path.endswith("pyproject.toml")
     if project and b"osbctl" not in text:
         return None
-    table: Any = parse_toml(text, path)
+    table: Any = _parse(text, path)
     if project:
         tools = table.get("tool")
         table = tools.get("osbctl") if isinstance(tools, dict) else None
@@ -158,6 +159,12 @@ def _load_if_present(path: str, extending: tuple[str, ...]) -> Config | None:
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: osbctl must be a table", "write [tool.osbctl] above its entries")
     return _parse_config(path, table, extending)
+
+
+@lru_cache(16)
+def _parse(text: bytes, path: str) -> dict[str, Any]:
+    """The tables of a file, which are only read: parsed once for all sources that it is for."""
+    return parse_toml(text, path)
 
 
 def _parse_config(origin: str, table: dict[str, Any], extending: tuple[str, ...]) -> Config:

@@ -3,7 +3,6 @@
 A shell starts what runs in the background with interrupts ignored, and whatever that starts inherits it: they are heard
 again, since tests interrupt programs."""
 
-import functools
 import gc
 import os
 import signal
@@ -12,10 +11,8 @@ from collections.abc import Generator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from osbctl import config
 from tests.corpus import EVERY_CASE
 
-config.parse_toml = functools.lru_cache(config.parse_toml)  # calls in this folder read its pyproject.toml: 3 ms each
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
     "short", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
