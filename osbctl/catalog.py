@@ -126,6 +126,7 @@ def _parse_service(data: Mapping[str, Any], path: JsonPath) -> ServiceOffering:
     bindable, updateable = _get_flag(data, "bindable", False), _get_flag(data, "plan_updateable", False)
     unclear = _unclear_flags(data, "bindable", "plan_updateable")
     tags, metadata = data.get("tags"), _get_object(data, "metadata")
+    is_deprecated, sunset = _parse_deprecation(metadata)
     return ServiceOffering(
         id=_get_text(data, "id"),
         name=_get_text(data, "name"),
@@ -137,8 +138,8 @@ def _parse_service(data: Mapping[str, Any], path: JsonPath) -> ServiceOffering:
             _parse_plan(value, at, bindable, updateable, unclear) for value, at in objects_in_list(data, "plans", path)
         ),
         metadata=metadata,
-        is_deprecated=metadata.get("state") == "deprecated",
-        sunset=_parse_sunset(metadata),
+        is_deprecated=is_deprecated,
+        sunset=sunset,
         data=data,
         path=path,
         unclear=unclear,
@@ -152,6 +153,7 @@ def _parse_plan(
     metadata = _get_object(data, "metadata")
     if data.get("free") is None and has_price(metadata):  # its author may not know that it is free by default
         own |= {"free"}
+    is_deprecated, sunset = _parse_deprecation(metadata)
     return ServicePlan(
         id=_get_text(data, "id"),
         name=_get_text(data, "name"),
@@ -160,8 +162,8 @@ def _parse_plan(
         bindable=_get_flag(data, "bindable", bindable),
         plan_updateable=_get_flag(data, "plan_updateable", updateable),
         metadata=metadata,
-        is_deprecated=metadata.get("state") == "deprecated",
-        sunset=_parse_sunset(metadata),
+        is_deprecated=is_deprecated,
+        sunset=sunset,
         data=data,
         path=path,
         unclear=own.union(key for key in inherited_unclear if data.get(key) is None),
@@ -216,8 +218,10 @@ def _get_text(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _parse_sunset(metadata: Mapping[str, Any]) -> date | None:
-    return parse_date(metadata.get("sunset")) if metadata.get("state") == "deprecated" else None
+def _parse_deprecation(metadata: Mapping[str, Any]) -> tuple[bool, date | None]:
+    """Whether the removal of an object is announced, and its sunset; see `ServicePlan`."""
+    is_deprecated = metadata.get("state") == "deprecated"
+    return is_deprecated, parse_date(metadata.get("sunset")) if is_deprecated else None
 
 
 def _unclear_flags(data: Mapping[str, Any], *keys: str) -> frozenset[str]:

@@ -155,8 +155,10 @@ def _run_until_stopped(
     shared.threads += [service.authenticator.thread, watcher.thread]
     if options.access_log:
         to_line = format_json_line if options.log_format == "json" else format_text_line
-        stdout, name = 1, "the access log"
-        shared.access_log = LineWriter(stdout, to_line, name=name, seconds=limits.log_seconds, limit=limits.log_lines)
+        stdout = 1
+        shared.access_log = LineWriter(
+            stdout, to_line, name="the access log", seconds=limits.log_seconds, limit=limits.log_lines
+        )
         shared.threads.append(shared.access_log.thread)
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)

@@ -97,10 +97,10 @@ def _print_findings(findings: Sequence[Finding]) -> None:
         print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 
 
-def _print_diff(outdated: Mapping[str, str]) -> int:
-    """Print the differences of files and their new texts; the exit code."""
-    for file, new in outdated.items():
-        sides = _read_text_or_empty(file).splitlines(), new.splitlines()
+def _print_diff(outdated: Mapping[str, tuple[str, str]]) -> int:
+    """Print the differences of files, each with its text and the one that it would have; the exit code."""
+    for file, (old, new) in outdated.items():
+        sides = old.splitlines(), new.splitlines()
         for line in difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2):
             sys.stdout.write(f"{escape_line(line)}\n")
     return int(bool(outdated))
@@ -109,12 +109,12 @@ def _print_diff(outdated: Mapping[str, str]) -> int:
 def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
     files = {target: text, **lock_texts} if target else lock_texts
-    outdated = {file: new for file, new in files.items() if _read_text_or_empty(file) != new}
+    outdated = {file: (old, new) for file, new in files.items() if (old := _read_text_or_empty(file)) != new}
     if check:
         return _print_diff(outdated)
     with contextlib.ExitStack() as stack:
-        for file in reversed(outdated):  # what is entered last, the catalog, is written first
-            stack.enter_context(write_on_success(file, outdated[file].encode("utf-8")))
+        for file, (_, new) in reversed(outdated.items()):  # what is entered last, the catalog, is written first
+            stack.enter_context(write_on_success(file, new.encode("utf-8")))
         if not target:
             write_output(text)
     if files:

@@ -55,8 +55,18 @@ class ChangesDisplay(NamedTuple):
     def empty_report(self, old_name: str, new_name: str) -> DiffReport:
         """A report on two catalogs by their names, without changes."""
         color, width = report_style(self.output, self.color)
-        report = DiffReport(old_name, new_name, (), all_rules, root=os.getcwd(), color=color, width=width)  # noqa: PTH109
-        return replace(report, fail_on=self.fail_on, names=self.names, date=self.date)
+        return DiffReport(
+            old_name,
+            new_name,
+            (),
+            all_rules,
+            fail_on=self.fail_on,
+            root=os.getcwd(),  # noqa: PTH109
+            color=color,
+            width=width,
+            names=self.names,
+            date=self.date,
+        )
 
     def make_report(self, comparison: Comparison) -> DiffReport:
         """The report of a comparison, with accepted changes apart."""

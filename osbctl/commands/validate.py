@@ -98,8 +98,15 @@ def _report_format(settings: ValidationSettings) -> Format:
 def write_report(results: Sequence[ValidationResult], settings: ValidationSettings) -> int:
     """Write the report; 3 if a result could not be reported, 1 if a finding makes the run fail, else 0."""
     color, width = report_style(settings.output, settings.color)
-    report = Report(results, all_rules, root=os.getcwd(), color=color, width=width)  # noqa: PTH109
-    report = report._replace(concise=settings.concise, quiet=settings.quiet)
+    report = Report(
+        results,
+        all_rules,
+        root=os.getcwd(),  # noqa: PTH109
+        color=color,
+        width=width,
+        concise=settings.concise,
+        quiet=settings.quiet,
+    )
 
     def render_results(some: Sequence[ValidationResult]) -> str:
         return render(report._replace(results=some), _report_format(settings))

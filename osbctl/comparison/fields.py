@@ -91,8 +91,7 @@ def compare_plan_fields(pair: MatchedPair, moved: bool = False) -> None:
         _compare_free(pair, old, new)
     _compare_common_fields(pair, "plan", old_data, new_data)
     _compare_maintenance_info(pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
-    durations = old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration")
-    _compare_polling_duration(pair, *durations)
+    _compare_polling_duration(pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration"))
     if old.judged and new.judged:
         compare_parameters(pair, old.judged, new.judged, judged=True)
     else:

@@ -147,8 +147,8 @@ PLAN_REMOVED = register_kind(
     """,
     advice="withdraw access to the plan, move or delete its instances, then remove it",
 )
-SERVICE_ADDED = register_kind("change-service-added", """A service offering is new.""")
-PLAN_ADDED = register_kind("change-plan-added", """A service plan is new.""")
+SERVICE_ADDED = register_kind("change-service-added", "A service offering is new.")
+PLAN_ADDED = register_kind("change-plan-added", "A service plan is new.")
 PLAN_ID = register_kind(
     "change-plan-id",
     """A plan's id changed while its name stayed.
@@ -337,7 +337,7 @@ FREE = register_kind(
 REQUIRES_REMOVED = register_kind(
     "change-requires-removed", "The broker no longer asks for a permission.", advice="drop it only once no plan uses it"
 )
-REQUIRES_ADDED = register_kind("change-requires-added", """The broker asks for one more permission.""")
+REQUIRES_ADDED = register_kind("change-requires-added", "The broker asks for one more permission.")
 TAG_REMOVED = register_kind(
     "change-tag-removed",
     "A tag is gone. Applications look for their credentials by tag.",

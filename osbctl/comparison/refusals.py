@@ -106,11 +106,11 @@ def find_clashes(
 
 def _clash_change(clash: Clash, effect: Effect, kind: Kind, place: _RefusalPlace, old: Catalog) -> Change:
     """The change for a clash at a `place`: of `kind`, unless it is one of names."""
-    advice = _OTHER_ID
     if clash.is_of_name:
         kind = PLAN_NAME_TAKEN if place.plan else SERVICE_NAME_TAKEN
-        place, advice = place._replace(field=("name",)), kind.advice
-    kind = replace(kind, advice=advice)
+        place = place._replace(field=("name",))
+    else:
+        kind = replace(kind, advice=_OTHER_ID)
     return _make_change(kind, _describe_clash(clash), (effect,), place, old, (*clash.path, *place.field))
 
 

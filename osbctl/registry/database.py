@@ -187,7 +187,6 @@ def _begin_sqlite_transaction(connection: Connection) -> None:
 
 
 _RECOVER = "restore it from a backup; sqlite3 FILE .recover may save what is left"
-_RESTARTED = ("the server was stopped or restarted meanwhile", "try again")
 _KNOWN = (
     (("database is locked", "lock timeout"), "another process is writing, and did not finish in time", "try again"),
     (("disk is full", "disk full", "no space left", "disk i/o"), "the disk is full, or fails", "nothing was changed"),
@@ -198,7 +197,11 @@ _KNOWN = (
     (("password auth", "no password"), "the server refuses the user or the password", "set PGPASSWORD or ~/.pgpass"),
     (("does not exist",), "the server has no such database or user", "`createdb` makes a database"),
     (("timeout expired",), "the server did not answer in time", "check that it is reachable from here"),
-    (("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"), *_RESTARTED),
+    (
+        ("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"),
+        "the server was stopped or restarted meanwhile",
+        "try again",
+    ),
     (("connection refused", "no such file"), "no server listens there", "check that PostgreSQL runs at that address"),
 )
 """Texts in the driver's message, our sentence, and advice; the first match counts."""
