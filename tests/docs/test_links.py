@@ -1,4 +1,4 @@
-"""Links of the Markdown files that are read in the repository: each leads to a file, and to a heading in it.
+"""Links of the Markdown files that are read in the repository, each to a file and a heading in it; and the length of pages.
 
 Sphinx looks after docs/ by itself (`make site`); these are the others, and links that leave docs/.
 """
@@ -59,3 +59,11 @@ def test_each_promise_of_security_names_tests_that_exist() -> None:
         assert named, row
         for file, test in named:
             assert re.search(rf"^def {test}\(", (ROOT / file).read_text(), re.MULTILINE), f"{file}::{test}"
+
+
+def test_the_pages_that_people_write_stay_short() -> None:
+    """Every word of the files counts, also outputs and sources; pages that tools/make_docs.py writes whole do not."""
+    pages = [page.read_text(encoding="utf-8") for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    written = [text for text in pages if "Written from " not in text[:200]]
+    assert sum(len(text.split()) for text in written) <= 11_000
+    assert sum("not published yet" in text for text in pages) == 1
