@@ -11,11 +11,10 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-import pytest
-
 import osbctl
 from osbctl.commands.settings import all_rules
 from osbctl.platforms import Platform
+from tests.case import each
 from tools.architecture import BASE, CALLS, LAYERS, packages
 
 PACKAGE = Path(osbctl.__file__).parent
@@ -354,17 +353,14 @@ def test_only_listed_modules_write_files() -> None:
     assert found == set(WRITERS)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Path(name).replace(target)",
-        "from os import replace",
-        "from shutil import rmtree",
-        "from os import unlink",
-        "from tempfile import mkstemp",
-        'open(name, "x")',
-    ],
-)
+@each("line", [
+    "Path(name).replace(target)",
+    "from os import replace",
+    "from shutil import rmtree",
+    "from os import unlink",
+    "from tempfile import mkstemp",
+    'open(name, "x")',
+])  # fmt: skip
 def test_the_search_for_writers_finds(line: str) -> None:
     assert any(map(writes_files, ast.walk(ast.parse(line))))
     assert not any(map(writes_files, ast.walk(ast.parse('text.replace("a", "b"); open(name); replace(data, size=1)'))))
@@ -474,16 +470,13 @@ def test_nothing_depends_on_the_id_of_a_rule() -> None:
     assert {name for name in found if not re.match("platforms/[a-z_]+/", name)} == set(READS_IDS)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'finding.rule == "schema-type"',
-        'f.rule in ("schema-type", "x")',
-        'RULES = {"schema-type": 1}\nf.rule in RULES',
-        'f.rule.startswith("schema-")',
-        'f.rule.endswith("-crash")',
-    ],
-)
+@each("line", [
+    'finding.rule == "schema-type"',
+    'f.rule in ("schema-type", "x")',
+    'RULES = {"schema-type": 1}\nf.rule in RULES',
+    'f.rule.startswith("schema-")',
+    'f.rule.endswith("-crash")',
+])  # fmt: skip
 def test_the_search_for_ids_finds(line: str) -> None:
     assert reads_id(ast.parse(line), {"schema-type", "korifi-crash"})
     assert not reads_id(
@@ -520,13 +513,10 @@ finally:
 """Runs osbctl, and ends with the modules in the order in which they were first called; what imports call is left out."""
 
 
-@pytest.mark.parametrize(
-    ("way", "words"),
-    [
-        ("A byte of YAML to a finding", ("validate", "catalog.yaml")),
-        ("Two catalogs to a level", ("diff", "catalog.yaml", "new.yaml")),
-    ],
-)
+@each("way, words", [
+    ("A byte of YAML to a finding", ("validate", "catalog.yaml")),
+    ("Two catalogs to a level", ("diff", "catalog.yaml", "new.yaml")),
+])  # fmt: skip
 def test_a_run_passes_the_stops_of_its_way_in_their_order(way: str, words: tuple[str, ...], tmp_path: Path) -> None:
     parameters = "schemas: {service_instance: {create: {parameters: {type: object, maxProperties: %d}}}}"
     plan = "{id: 22222222-8a4f-4e57-9b1c-2d7f5a90e3b4, name: small, description: %s, " + parameters + "}"

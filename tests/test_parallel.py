@@ -10,6 +10,7 @@ import pytest
 from osbctl.errors import OsbctlError, OutputError, SourceError
 from osbctl.parallel import run_in_parallel
 from tests.broker.harness import until
+from tests.case import each
 
 
 @pytest.mark.parametrize("jobs", [1, 3, 50])
@@ -71,9 +72,7 @@ def test_an_exception_belongs_to_its_item(jobs: int) -> None:
     assert results[9] == 1
 
 
-@pytest.mark.parametrize(
-    "error", [KeyboardInterrupt, MemoryError, BrokenPipeError, OutputError("closed"), OSError(ENOSPC, "full")]
-)
+@each("error", [KeyboardInterrupt, MemoryError, BrokenPipeError, OutputError("closed"), OSError(ENOSPC, "full")])
 def test_what_ends_the_run_is_raised(error: type[BaseException] | BaseException) -> None:
     def work(item: int) -> int:
         if item == 3:

@@ -13,7 +13,7 @@ from osbctl.comparison.allow import AllowEntry, load_allow_entries, triage_chang
 from osbctl.comparison.instances import check_plan_ids, read_used_plans
 from osbctl.errors import ConfigError
 from osbctl.platforms import Platform
-from tests.case import case
+from tests.case import case, each
 from tests.drift.make import CATALOG
 from tests.platforms.known import K8S, KNOWN
 from tests.sources.exports.make import export_as
@@ -22,18 +22,15 @@ TODAY = datetime.date(2030, 1, 31)
 CHANGE = Change("change-plan-removed", "removed", (), ObjectRef("1", "db"), ObjectRef("2", "small"))
 
 
-@pytest.mark.parametrize(
-    ("entry", "accepted", "problem"),
-    [
-        (AllowEntry("change-plan-removed", "db/small", "why"), True, ""),
-        (AllowEntry("change-plan-removed", "db/small", "why", field=""), True, ""),
-        (AllowEntry("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
-        (AllowEntry("change-plan-removed", "db", "why"), False, "matches no change"),
-        (AllowEntry("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
-        (AllowEntry("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
-        (AllowEntry("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
-    ],
-)
+@each("entry, accepted, problem", [
+    (AllowEntry("change-plan-removed", "db/small", "why"), True, ""),
+    (AllowEntry("change-plan-removed", "db/small", "why", field=""), True, ""),
+    (AllowEntry("change-plan-removed", "db/small", "why", field="free"), False, "matches no change"),
+    (AllowEntry("change-plan-removed", "db", "why"), False, "matches no change"),
+    (AllowEntry("change-plan-id", "db/small", "why"), False, "matches no change: remove it"),
+    (AllowEntry("change-plan-removed", "db/small", "why", expires=TODAY), True, ""),
+    (AllowEntry("change-plan-removed", "db/small", "why", expires=datetime.date(2030, 1, 30)), False, "expired on"),
+])  # fmt: skip
 def test_allowed(entry: AllowEntry, accepted: bool, problem: str) -> None:
     sorted_out = triage_changes([CHANGE], [entry], TODAY)
     assert sorted_out.accepted == ([(CHANGE, "why")] if accepted else [])
@@ -79,24 +76,21 @@ def test_an_allow_file_is_read(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[allow]",
-        "other = 1",
-        "allow = 3",
-        "allow = [3]",
-        '[[allow]]\nrule = "r"\nobject = "a"',
-        '[[allow]]\nrule = "r"\nobject = "a"\nreason = " "',
-        '[[allow]]\nrule = "r"\nobject = 3\nreason = "x"',
-        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
-        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
-        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = "error"',
-        '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = 4',
-        "allow = " + "[" * 5000 + "]" * 5000,
-        "allow = " + "9" * 5000,
-    ],
-)
+@each("text", [
+    "[[allow]",
+    "other = 1",
+    "allow = 3",
+    "allow = [3]",
+    '[[allow]]\nrule = "r"\nobject = "a"',
+    '[[allow]]\nrule = "r"\nobject = "a"\nreason = " "',
+    '[[allow]]\nrule = "r"\nobject = 3\nreason = "x"',
+    '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nexpires = "soon"',
+    '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nwho = "me"',
+    '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = "error"',
+    '[[allow]]\nrule = "r"\nobject = "a"\nreason = "x"\nlevel = 4',
+    "allow = " + "[" * 5000 + "]" * 5000,
+    "allow = " + "9" * 5000,
+])  # fmt: skip
 def test_a_wrong_allow_file_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "allow.toml"
     file.write_text(text)
@@ -123,39 +117,33 @@ USED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "ids"),
-    [
-        ("p1\n\n# a comment\n  p2  # another\n", {"p1", "p2"}),
-        ('["p1", "a plan"]', {"p1", "a plan"}),
-        (json.dumps(PLANS), {"p1", "p2"}),
-        (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
-        (json.dumps([{**PLANS, "pagination": {"next": {"href": "x"}}}, {**PLANS, "pagination": {}}]), {"p1", "p2"}),
-        *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
-        *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in KNOWN),
-    ],
-)
+@each("text, ids", [
+    ("p1\n\n# a comment\n  p2  # another\n", {"p1", "p2"}),
+    ('["p1", "a plan"]', {"p1", "a plan"}),
+    (json.dumps(PLANS), {"p1", "p2"}),
+    (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
+    (json.dumps([{**PLANS, "pagination": {"next": {"href": "x"}}}, {**PLANS, "pagination": {}}]), {"p1", "p2"}),
+    *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
+    *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in KNOWN),
+])  # fmt: skip
 def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
     file = tmp_path / "instances"
     file.write_text(text)
     assert read_used_plans(str(file)) == ids
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        *((text, "x: ") for text in ('["p1"', "{}", "[1]", json.dumps([INSTANCE]), "[" * 100_000)),
-        ("FAILED\nNot logged in.\n", 'line 2 is not a plan id: "Not logged in."'),
-        ("<!DOCTYPE html>\n<html></html>", 'line 1 is not a plan id: "<!DOCTYPE html>"'),
-        ("p1\0\n", "line 1 is not a plan id"),
-        *((text, "the file has no plan id") for text in ("", "# none\n", "[]")),
-        (json.dumps({"items": USED[Platform.KUBERNETES]}), "the file has instances, but not all of their plans"),
-        (json.dumps([PLANS, {"resources": [INSTANCE], "pagination": {"next": {"href": "x"}}}]), "more pages follow"),
-        (json.dumps({**PLANS, "pagination": {"next": {"href": "x"}}}), "more pages follow"),
-        (json.dumps({**export_as(K8S, CATALOG)[0], "metadata": {"continue": "x"}}), "more pages follow"),
-        (json.dumps({**export_as(Platform.SERVICE_MANAGER, CATALOG)[1], "token": "x"}), "more pages follow"),
-    ],
-)
+@each("text, told", [
+    *((text, "x: ") for text in ('["p1"', "{}", "[1]", json.dumps([INSTANCE]), "[" * 100_000)),
+    ("FAILED\nNot logged in.\n", 'line 2 is not a plan id: "Not logged in."'),
+    ("<!DOCTYPE html>\n<html></html>", 'line 1 is not a plan id: "<!DOCTYPE html>"'),
+    ("p1\0\n", "line 1 is not a plan id"),
+    *((text, "the file has no plan id") for text in ("", "# none\n", "[]")),
+    (json.dumps({"items": USED[Platform.KUBERNETES]}), "the file has instances, but not all of their plans"),
+    (json.dumps([PLANS, {"resources": [INSTANCE], "pagination": {"next": {"href": "x"}}}]), "more pages follow"),
+    (json.dumps({**PLANS, "pagination": {"next": {"href": "x"}}}), "more pages follow"),
+    (json.dumps({**export_as(K8S, CATALOG)[0], "metadata": {"continue": "x"}}), "more pages follow"),
+    (json.dumps({**export_as(Platform.SERVICE_MANAGER, CATALOG)[1], "token": "x"}), "more pages follow"),
+])  # fmt: skip
 def test_wrong_instances_are_refused(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "x").write_text(text)
     with pytest.raises(ConfigError, match=re.escape(told)):

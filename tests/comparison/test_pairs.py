@@ -16,6 +16,7 @@ from osbctl.paths import same_value
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
+from tests.case import each
 from tests.fragments import changed, places
 
 from .make import by_rule, catalog, one, plan, refusals, service, with_plan
@@ -31,14 +32,11 @@ def test_where_long_values_differ_is_seen() -> None:
     assert str(from_to(old, [*old, "one more"])).endswith('"one more"]')
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (one(tags=None, metadata={}), one(requires=[])),
-        (with_plan(schemas={}), with_plan(schemas=None, maintenance_info={})),
-        ({}, {"services": []}),
-    ],
-)
+@each("old, new", [
+    (one(tags=None, metadata={}), one(requires=[])),
+    (with_plan(schemas={}), with_plan(schemas=None, maintenance_info={})),
+    ({}, {"services": []}),
+])  # fmt: skip
 def test_absent_null_and_empty_mean_the_same_and_are_told_apart_from_no_change(old: Any, new: Any) -> None:
     (change,) = compare_catalogs(old, new)
     assert (change.rule, change.level) == ("change-other-field", Level.SAFE)
@@ -132,21 +130,18 @@ def test_a_refusal_names_its_field() -> None:
     assert 'Service "bindable" field must be a boolean, but has value "no" (cloudfoundry-type)' in told
 
 
-@pytest.mark.parametrize(
-    ("fields", "field", "number"),
-    [
-        ({"free": "yes"}, "free", 4),
-        ({"metadata": [1]}, "metadata", 4),
-        ({"description": None}, "description", 3),
-        # Cloud Foundry also misses the version in it.
-        ({"maintenance_info": "1.0.0"}, "maintenance_info", 2),
-        (
-            {"schemas": {"service_instance": {"create": {"parameters": "x"}}}},
-            "schemas/service_instance/create/parameters",
-            2,
-        ),
-    ],
-)
+@each("fields, field, number", [
+    ({"free": "yes"}, "free", 4),
+    ({"metadata": [1]}, "metadata", 4),
+    ({"description": None}, "description", 3),
+    # Cloud Foundry also misses the version in it.
+    ({"maintenance_info": "1.0.0"}, "maintenance_info", 2),
+    (
+        {"schemas": {"service_instance": {"create": {"parameters": "x"}}}},
+        "schemas/service_instance/create/parameters",
+        2,
+    ),
+])  # fmt: skip
 def test_one_mistake_is_one_change_with_all_platforms(fields: dict[str, Any], field: str, number: int) -> None:
     old, new = with_plan(description="Small.", free=True), with_plan(**{"description": "Small.", **fields})
     found = find_new_refusals(old, new, refusals(old), refusals(new), [])

@@ -11,6 +11,7 @@ from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Refusal
 from osbctl.reports.changes import DiffFormat, DiffReport, render
 from osbctl.rule import RULES
+from tests.case import each
 
 from .make import one, refusals, with_plan, with_schema
 
@@ -121,18 +122,15 @@ def test_what_is_no_secret_is_shown_beside_one() -> None:
 STRING = {"type": "string"}
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
-    [
-        ("password", {"default": "hunter2"}, {"default": "hunter3"}, 'the default of "password" changed (secret)'),
-        ("password", {}, {"default": "hunter3"}, 'the default of "password" changed from none to (secret)'),
-        ("db", {"default": "u://hunter2@x"}, {"default": "u://hunter3@x"}, 'the default of "db" changed (secret)'),
-        # The new list is a secret as much as the value that it refuses; a limit is none.
-        ("password", STRING, {**STRING, "enum": ["hunter2"]}, '"password" no longer accepts (secret) (enum)'),
-        ("password", STRING, {**STRING, "const": "hunter2"}, '"password" no longer accepts (secret) (const)'),
-        ("password", STRING, {**STRING, "minLength": 8}, '"password" no longer accepts (secret) (minLength: 8)'),
-    ],
-)
+@each("name, old, new, message", [
+    ("password", {"default": "hunter2"}, {"default": "hunter3"}, 'the default of "password" changed (secret)'),
+    ("password", {}, {"default": "hunter3"}, 'the default of "password" changed from none to (secret)'),
+    ("db", {"default": "u://hunter2@x"}, {"default": "u://hunter3@x"}, 'the default of "db" changed (secret)'),
+    # The new list is a secret as much as the value that it refuses; a limit is none.
+    ("password", STRING, {**STRING, "enum": ["hunter2"]}, '"password" no longer accepts (secret) (enum)'),
+    ("password", STRING, {**STRING, "const": "hunter2"}, '"password" no longer accepts (secret) (const)'),
+    ("password", STRING, {**STRING, "minLength": 8}, '"password" no longer accepts (secret) (minLength: 8)'),
+])  # fmt: skip
 def test_a_secret_that_changes_is_said_to_change(name: str, old: Any, new: Any, message: str) -> None:
     (change,) = compare_schemas({"properties": {name: old}}, {"properties": {name: new}})
     assert change.message == message
@@ -156,16 +154,13 @@ def test_a_refusal_quotes_no_user_of_a_url() -> None:
     assert change.message == "postgres://***@db.example.com/x is no name (r)"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "what"),
-    [
-        ({"maximum": 1}, {"maximum": 2}, "maximum changed from 1 to 2"),
-        ({"maximum": 1}, {}, "maximum changed from 1 to none"),
-        ({"type": "string"}, {"type": ["string", "null"]}, 'type changed from "string" to ["string", "null"]'),
-        ({"enum": ["a"]}, {"enum": ["a", "b"]}, 'enum changed from ["a"] to ["a", "b"]'),
-        ({"not": {"const": 1}}, {}, 'not changed from {"const": 1} to none'),
-    ],
-)
+@each("old, new, what", [
+    ({"maximum": 1}, {"maximum": 2}, "maximum changed from 1 to 2"),
+    ({"maximum": 1}, {}, "maximum changed from 1 to none"),
+    ({"type": "string"}, {"type": ["string", "null"]}, 'type changed from "string" to ["string", "null"]'),
+    ({"enum": ["a"]}, {"enum": ["a", "b"]}, 'enum changed from ["a"] to ["a", "b"]'),
+    ({"not": {"const": 1}}, {}, 'not changed from {"const": 1} to none'),
+])  # fmt: skip
 def test_what_is_accepted_now_is_told_with_both_values(old: Any, new: Any, what: str) -> None:
     (change,) = compare_schemas(*({"properties": {"size": schema}} for schema in (old, new)))
     assert change.message == f'"size": {what}; that refuses nothing'

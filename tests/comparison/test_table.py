@@ -9,6 +9,7 @@ from osbctl.changes import Level
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.kinds import KINDS
 from osbctl.platforms import Platform
+from tests.case import each
 from tests.platforms.known import CF, KNOWN, KORIFI, SM
 
 from .make import by_rule, catalog, one, plan, service, with_plan
@@ -315,20 +316,17 @@ def test_a_field_of_another_kind_of_object_is_unknown_and_has_no_type(field: str
 TYPES, NAMES, NOT = "supportedPlatforms", "supportedPlatformNames", "excludedPlatformNames"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ({TYPES: ["cf", "k8s"]}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from "cf"'),
-        ({}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from all platforms but "k8s"'),
-        ({TYPES: ["k8s"]}, {NAMES: ["x"]}, f'metadata.{NAMES} hides the plan from all platforms but "x"'),
-        ({NOT: ["a"]}, {NOT: ["a", "b", "c"]}, f'metadata.{NOT} hides the plan from "b", "c"'),
-        ({TYPES: ["k8s"]}, {NOT: ["a"]}, f'metadata.{NOT} hides the plan from "a"'),
-        ({NOT: ["a", "b"]}, {NOT: ["a"]}, ""),
-        ({TYPES: ["cf"]}, {}, ""),
-        ({TYPES: ["cf"]}, {TYPES: ["k8s", "cf"]}, ""),
-        ({TYPES: ["cf"]}, {TYPES: "k8s"}, ""),
-    ],
-)
+@each("old, new, message", [
+    ({TYPES: ["cf", "k8s"]}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from "cf"'),
+    ({}, {TYPES: ["k8s"]}, f'metadata.{TYPES} hides the plan from all platforms but "k8s"'),
+    ({TYPES: ["k8s"]}, {NAMES: ["x"]}, f'metadata.{NAMES} hides the plan from all platforms but "x"'),
+    ({NOT: ["a"]}, {NOT: ["a", "b", "c"]}, f'metadata.{NOT} hides the plan from "b", "c"'),
+    ({TYPES: ["k8s"]}, {NOT: ["a"]}, f'metadata.{NOT} hides the plan from "a"'),
+    ({NOT: ["a", "b"]}, {NOT: ["a"]}, ""),
+    ({TYPES: ["cf"]}, {}, ""),
+    ({TYPES: ["cf"]}, {TYPES: ["k8s", "cf"]}, ""),
+    ({TYPES: ["cf"]}, {TYPES: "k8s"}, ""),
+])  # fmt: skip
 def test_the_platforms_that_lose_a_plan_are_named(old: Any, new: Any, message: str) -> None:
     changes = by_rule(with_plan(metadata=old), with_plan(metadata=new))
     lost = changes.pop("change-platforms-withdrawn", None)
@@ -496,9 +494,7 @@ def test_a_plan_that_takes_the_name_of_one_that_moves_is_refused_by_service_mana
     assert SM not in refused_by(old, turned)  # a new plan is created after the old one is gone
 
 
-@pytest.mark.parametrize(
-    "plans", [[plan("p1", "large"), OTHER_SMALL], [OTHER_SMALL], [TINY, plan("n", "small"), plan("p2", "large")]]
-)
+@each("plans", [[plan("p1", "large"), OTHER_SMALL], [OTHER_SMALL], [TINY, plan("n", "small"), plan("p2", "large")]])
 def test_a_service_offering_of_another_id_is_deleted_first_with_the_names_of_its_plans(plans: Any) -> None:
     new = catalog(service("t", "db", *plans))
     assert SM not in refused_by(TWO, new)

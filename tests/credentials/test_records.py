@@ -32,7 +32,7 @@ from osbctl.credentials import (
     write_record,
 )
 from osbctl.errors import ConfigError, SourceError
-from tests.case import case
+from tests.case import case, each
 from tests.cli.program import ROOT, osbctl
 from tests.folders import schemas_folder
 
@@ -186,10 +186,11 @@ def test_the_hint_names_the_command_that_makes_records() -> None:
         assert refused.value.advice.startswith("create records with `osbctl hash-password`")
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("1970-01-01T00:00:10Z", 10), ("1970-01-01t01:00:10+01:00", 10), ("1970-01-01 00:00:10.5z", 10.5)],
-)
+@each("text, seconds", [
+    ("1970-01-01T00:00:10Z", 10),
+    ("1970-01-01t01:00:10+01:00", 10),
+    ("1970-01-01 00:00:10.5z", 10.5),
+])  # fmt: skip
 def test_expiry_is_parsed(text: str, seconds: float) -> None:
     assert CredentialRecord("a", RECORD.salt, HASH, expires=text).expires_at == seconds
     assert RECORD.expires_at == float("inf")

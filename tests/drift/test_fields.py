@@ -15,6 +15,7 @@ from osbctl.paths import pointer
 from osbctl.platforms import Platform
 from osbctl.sources.document import parse_document
 from osbctl.sources.exports import StoredCatalog
+from tests.case import each
 from tests.comparison.make import catalog, plan, service
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG, full_plan, with_field
@@ -124,15 +125,12 @@ def test_absent_null_and_empty_are_one(platform: Platform, field: str) -> None:
         assert find_drift(kept, broker) == []
 
 
-@pytest.mark.parametrize(
-    ("platform", "omitted"),
-    [
-        (CF, {"free": True, "bindable": True, "plan_updateable": True}),
-        (SM, {"free": True, "bindable": True, "plan_updateable": True}),
-        (K8S, {"free": False, "bindable": True}),
-        (KORIFI, {"free": False, "bindable": False, "plan_updateable": False}),
-    ],
-)
+@each("platform, omitted", [
+    (CF, {"free": True, "bindable": True, "plan_updateable": True}),
+    (SM, {"free": True, "bindable": True, "plan_updateable": True}),
+    (K8S, {"free": False, "bindable": True}),
+    (KORIFI, {"free": False, "bindable": False, "plan_updateable": False}),
+])  # fmt: skip
 def test_what_a_plan_leaves_out_is_taken_as_the_platform_takes_it(platform: Platform, omitted: dict[str, bool]) -> None:
     silent = copy.deepcopy(CATALOG)
     del silent["services"][0]["plans"][0]["free"]
@@ -172,15 +170,12 @@ def test_whole_catalogs_are_compared_as_diff_does() -> None:
     assert stored_catalog_notes(StoredCatalog(document), broker) == []
 
 
-@pytest.mark.parametrize(
-    ("platform", "of_plan", "service_now", "plan_now", "found"),
-    [
-        (SM, None, False, None, {"bindable of s"}),  # inherited before and now: one change
-        (SM, None, False, True, {"bindable of s"}),  # the plan says what it had: only the offering's own value changes
-        (SM, False, True, None, {"bindable of p"}),  # the platform has a value of the plan's own, which goes
-        (KORIFI, True, True, None, {"bindable of p"}),  # reads what is left out as false
-    ],
-)
+@each("platform, of_plan, service_now, plan_now, found", [
+    (SM, None, False, None, {"bindable of s"}),  # inherited before and now: one change
+    (SM, None, False, True, {"bindable of s"}),  # the plan says what it had: only the offering's own value changes
+    (SM, False, True, None, {"bindable of p"}),  # the platform has a value of the plan's own, which goes
+    (KORIFI, True, True, None, {"bindable of p"}),  # reads what is left out as false
+])  # fmt: skip
 def test_what_a_plan_inherits_is_told_once_and_what_it_says_itself_is_told(
     platform: Platform, of_plan: bool | None, service_now: bool, plan_now: bool | None, found: set[str]
 ) -> None:

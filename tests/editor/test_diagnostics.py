@@ -28,6 +28,7 @@ from osbctl.sources.document import decode_utf8
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.editor.client import Editor, editing, editing_in_a_process, in_editor
@@ -144,9 +145,7 @@ def test_a_list_of_services_is_a_catalog(tmp_path: Path, text: str) -> None:
     assert find_source(str(tmp_path / "a.yml"), text) == str(tmp_path / "a.yml")
 
 
-@pytest.mark.parametrize(
-    "text", ["on: push\n", "services:\n  web:\n    image: a\n", "a: 1\nb:\n  services:\n  - a\n", ""]
-)
+@each("text", ["on: push\n", "services:\n  web:\n    image: a\n", "a: 1\nb:\n  services:\n  - a\n", ""])
 def test_other_files_of_json_and_yaml_are_left_alone(tmp_path: Path, text: str) -> None:
     assert find_source(str(tmp_path / "a.yml"), text) is None
     named = text == "" or text.startswith("services")  # and no more than begun

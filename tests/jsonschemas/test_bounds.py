@@ -20,7 +20,7 @@ from osbctl.jsonschemas.subsumption import CHECKS, Subsumption
 from osbctl.paths import PARAMETER_PLACES, get_at, same_value
 from osbctl.sources.document import parse_document
 from osbctl.sources.read_bytes import MAX_DEPTH
-from tests.case import case
+from tests.case import case, each
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 
 from .strategies import DRAFT_4, DRAFT_7
@@ -301,14 +301,11 @@ def plans(data: Any) -> list[Any]:
     return [plan for service in services for plan in get_at(service, ("plans",)) or []]
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"not": {"format": "date"}},
-        {"oneOf": [{"format": "date"}, {"type": "string"}]},
-        {"if": {"format": "date"}, "then": False},
-    ],
-)
+@each("more", [
+    {"not": {"format": "date"}},
+    {"oneOf": [{"format": "date"}, {"type": "string"}]},
+    {"if": {"format": "date"}, "then": False},
+])  # fmt: skip
 def test_a_format_that_nobody_asserts_is_not_leaned_on(more: dict[str, Any]) -> None:
     changes = compare_schemas({"properties": {"p": {"enum": ["x"]}}}, {"properties": {"p": {"enum": ["x"], **more}}})
     assert "breaking" in {change.level for change in changes}

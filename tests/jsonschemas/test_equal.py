@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from osbctl.jsonschemas.compare import compare_schemas
 from tests.case import each
 
@@ -141,15 +139,12 @@ def test_equal_references_lead_to_equal_schemas() -> None:
     assert {change.level for change in compare_schemas(short(5), short(4))} & {"risky", "breaking"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"$ref": "#/$defs/a", "minLength": 1}, {"$ref": "#/$defs/b", "minLength": 1}),
-        (True, False),
-        ({}, {"not": {}}),
-        ({"items": {"maxLength": 5}}, {"items": {"maxLength": 4}}),
-    ],
-)
+@each("old, new", [
+    ({"$ref": "#/$defs/a", "minLength": 1}, {"$ref": "#/$defs/b", "minLength": 1}),
+    (True, False),
+    ({}, {"not": {}}),
+    ({"items": {"maxLength": 5}}, {"items": {"maxLength": 4}}),
+])  # fmt: skip
 def test_a_part_that_asserts_something_else_is_not_the_same(old: Any, new: Any) -> None:
     definitions = {"a": {"maxLength": 5}, "b": {"maxLength": 4}}
     around = [top(DRAFT_2020, patternProperties={"^x": part}, **{"$defs": definitions}) for part in (old, new)]
@@ -174,17 +169,14 @@ def test_another_draft_alone_changes_no_keyword() -> None:
                 assert (change.level, change.rule) == ("safe", "schema-wording"), (old, new)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "schema"),
-    [
-        (DRAFT_4, DRAFT_7, {"not": {"type": "integer"}}),
-        (DRAFT_4, DRAFT_7, {"oneOf": [{"type": ["integer", "null"]}, {"type": "number", "minimum": 5}]}),
-        (DRAFT_4, DRAFT_6, {"patternProperties": {"^x": {"not": {"const": 5}}}}),
-        (DRAFT_6, DRAFT_7, {"patternProperties": {"^x": {"if": {"minLength": 2}, "then": False}}}),
-        (DRAFT_7, DRAFT_2019, {"not": {"dependencies": {"a": ["b"]}, "required": ["a"]}}),
-        (DRAFT_7, DRAFT_2019, {"patternProperties": {"^x": {"$ref": "#/definitions/any", "maxLength": 2}}}),
-    ],
-)
+@each("old, new, schema", [
+    (DRAFT_4, DRAFT_7, {"not": {"type": "integer"}}),
+    (DRAFT_4, DRAFT_7, {"oneOf": [{"type": ["integer", "null"]}, {"type": "number", "minimum": 5}]}),
+    (DRAFT_4, DRAFT_6, {"patternProperties": {"^x": {"not": {"const": 5}}}}),
+    (DRAFT_6, DRAFT_7, {"patternProperties": {"^x": {"if": {"minLength": 2}, "then": False}}}),
+    (DRAFT_7, DRAFT_2019, {"not": {"dependencies": {"a": ["b"]}, "required": ["a"]}}),
+    (DRAFT_7, DRAFT_2019, {"patternProperties": {"^x": {"$ref": "#/definitions/any", "maxLength": 2}}}),
+])  # fmt: skip
 def test_another_draft_that_reads_a_keyword_otherwise_is_told(old: str, new: str, schema: Schema) -> None:
     definitions = {"any": {}}
     changes = compare_schemas(

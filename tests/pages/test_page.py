@@ -31,6 +31,7 @@ from osbctl.sources.read import read_source
 from osbctl.text import escape_line
 from osbctl.validation.options import ValidationOptions
 from osbctl.views import bullets as bullets_of
+from tests.case import each
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
 
@@ -163,25 +164,22 @@ def test_anchors_differ_if_ids_are_equal() -> None:
         assert "service/s-1" not in ids
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "javascript:alert(1)",
-        " javascript:alert(1)",
-        "data:text/html,<script>alert(1)</script>",
-        "https://user:password@docs.example/",
-        "https://docs.example\u202e/",
-        "//docs.example/",
-        "file:///etc/passwd",
-        "file://docs.example/x",
-        "https://docs.example\\.evil.example/",
-        'https://docs.example/"onclick=',
-        "https://docs.example/a b",
-        "https://",
-        "https://docs.example:port/",
-        ["https://docs.example"],
-    ],
-)
+@each("url", [
+    "javascript:alert(1)",
+    " javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "https://user:password@docs.example/",
+    "https://docs.example\u202e/",
+    "//docs.example/",
+    "file:///etc/passwd",
+    "file://docs.example/x",
+    "https://docs.example\\.evil.example/",
+    'https://docs.example/"onclick=',
+    "https://docs.example/a b",
+    "https://",
+    "https://docs.example:port/",
+    ["https://docs.example"],
+])  # fmt: skip
 def test_only_web_addresses_become_links(url: Any) -> None:
     html = page(service(metadata={"documentationUrl": url, "supportUrl": url}))
     assert all((a.get("href") or "#").startswith(("#", "data:,")) for _, a in Read(html).tags)
@@ -313,20 +311,17 @@ def test_the_only_service_is_open() -> None:
     assert '<details class="body" open>' not in page(data)
 
 
-@pytest.mark.parametrize(
-    ("plans", "words"),
-    [
-        ([None, 49], "Free plan; Paid plan: 49 USD a month"),
-        ([None, 99, 49], "Free plan; Paid plans from 49 USD a month"),
-        ([99, 49], "Paid; From 49 USD a month"),
-        ([49], "Paid; 49 USD a month"),
-        ([None], "Free"),
-        ([None, 49, "HOURLY"], "Free plan"),
-        ([49, 0.5, "MONTHLY"], "Paid; From 0.50 USD a month"),
-        ([49, ()], "Paid"),
-        ([None, (), 49], "Free plan"),
-    ],
-)
+@each("plans, words", [
+    ([None, 49], "Free plan; Paid plan: 49 USD a month"),
+    ([None, 99, 49], "Free plan; Paid plans from 49 USD a month"),
+    ([99, 49], "Paid; From 49 USD a month"),
+    ([49], "Paid; 49 USD a month"),
+    ([None], "Free"),
+    ([None, 49, "HOURLY"], "Free plan"),
+    ([49, 0.5, "MONTHLY"], "Paid; From 0.50 USD a month"),
+    ([49, ()], "Paid"),
+    ([None, (), 49], "Free plan"),
+])  # fmt: skip
 def test_the_price_on_a_card(plans: list[Any], words: str) -> None:
     unit = next((plan for plan in plans if isinstance(plan, str)), "MONTHLY")
     amounts = [plan for plan in plans if not isinstance(plan, str)]
@@ -373,15 +368,12 @@ def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
         assert more or missing == []
 
 
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"metadata": {"state": "deprecated"}}, "Deprecated"),
-        ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, available until 2027-03-31"),
-        ({"description": "[DEPRECATED] use another"}, "Deprecated"),
-        ({"metadata": {"state": "active"}, "description": "Undeprecated"}, ""),
-    ],
-)
+@each("fields, said", [
+    ({"metadata": {"state": "deprecated"}}, "Deprecated"),
+    ({"metadata": {"state": "deprecated", "sunset": "2027-03-31"}}, "Deprecated, available until 2027-03-31"),
+    ({"description": "[DEPRECATED] use another"}, "Deprecated"),
+    ({"metadata": {"state": "active"}, "description": "Undeprecated"}, ""),
+])  # fmt: skip
 def test_deprecated_services_and_plans_have_a_badge(fields: dict[str, Any], said: str) -> None:
     badge = f'<span class="badge deprecated">{said}</span>'
     for data in (service(**fields), service(plan=fields)):
@@ -433,26 +425,23 @@ def test_lines_that_differ_in_an_amount_share_a_row() -> None:
     assert rows[:-2] == shared
 
 
-@pytest.mark.parametrize(
-    ("lines", "row"),
-    [
-        ("RAM: 2 GB|ram 4GB", ("RAM", "2 GB", "4GB")),
-        ("storage up to 10 GB|20 GB storage", ("Storage", "up to 10 GB", "20 GB")),
-        ("Backup: daily|Backup: none", ("Backup", "daily", "none")),
-        ("Replicas: 2 or more|replicas: 3", ("Replicas", "2 or more", "3")),
-        ("PostgreSQL 15|PostgreSQL 16", ("PostgreSQL", "15", "16")),
-        ("Encrypted  disks|encrypted disks", ("Encrypted disks", "✓", "✓")),
-        ("30-day backups|30-day backups", ("30-day backups", "✓", "✓")),
-        ("30-day backups|7-day backups", None),
-        ("Version 9.5 server|Version 9.6 server", None),
-        ("24/7 support|24 support", None),
-        ("No backup|No backup", None),
-        ("without support|without support", None),
-        ("Storage encrypted|", None),
-        ("2 dedicated servers|Dedicated server", None),
-        ("See https://a.example|See https://b.example", None),
-    ],
-)
+@each("lines, row", [
+    ("RAM: 2 GB|ram 4GB", ("RAM", "2 GB", "4GB")),
+    ("storage up to 10 GB|20 GB storage", ("Storage", "up to 10 GB", "20 GB")),
+    ("Backup: daily|Backup: none", ("Backup", "daily", "none")),
+    ("Replicas: 2 or more|replicas: 3", ("Replicas", "2 or more", "3")),
+    ("PostgreSQL 15|PostgreSQL 16", ("PostgreSQL", "15", "16")),
+    ("Encrypted  disks|encrypted disks", ("Encrypted disks", "✓", "✓")),
+    ("30-day backups|30-day backups", ("30-day backups", "✓", "✓")),
+    ("30-day backups|7-day backups", None),
+    ("Version 9.5 server|Version 9.6 server", None),
+    ("24/7 support|24 support", None),
+    ("No backup|No backup", None),
+    ("without support|without support", None),
+    ("Storage encrypted|", None),
+    ("2 dedicated servers|Dedicated server", None),
+    ("See https://a.example|See https://b.example", None),
+])  # fmt: skip
 def test_only_what_is_comparable_is_compared(lines: str, row: Any) -> None:
     plans = [{"id": n, "name": n, "metadata": {"bullets": line.split(";")}} for n, line in zip("ab", lines.split("|"), strict=True)]  # fmt: skip
     html = page(service(plans=plans))
@@ -562,10 +551,10 @@ def test_plans_are_compared_by_their_parameters() -> None:
         ([many, {}], [", ".join(many), "none named"]),
         ([None, None], None),
     ]
-    for each, cells in cases:
+    for properties_of_plans, cells in cases:
         plans = [
             {"id": str(n), "name": str(n)} | (of_create({"properties": properties}) if properties is not None else {})
-            for n, properties in enumerate(each)
+            for n, properties in enumerate(properties_of_plans)
         ]
         html = page(service(plans=plans))
         assert dict(table_rows(html)).get("Parameters") == cells
@@ -601,25 +590,22 @@ def test_a_description_is_split_at_blank_lines_and_list_items() -> None:
     assert page(service(description="Same  words", metadata={"longDescription": "Same words"})).count("Same words") == 1
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        ("# Title #\ntext", '<p class="text"><b>Title</b></p>\n<p class="text">text</p>'),
-        ("a\n---\nb", '<p class="text">a</p>\n<p class="text">b</p>'),
-        ("7. x\n\ny\n\n8. z", '<ol class="text" start="7"><li>x</li></ol>\n<p class="text">y</p>\n<ol class="text" start="8">'),
-        ("```\n<b>\n  - c\n```\nd", '<pre tabindex="0">&lt;b&gt;\n  - c</pre>\n<p class="text">d</p>'),
-        ("| a | b |\n|---|---|", '<pre tabindex="0">| a | b |\n|---|---|</pre>'),
-        ("**bold** and `x<y` and __b__", "<b>bold</b> and <code>x&lt;y</code> and <b>b</b>"),
-        ("a ** b ** c and my__own__name `", "a ** b ** c and my__own__name `"),
-        ("[docs](https://d.example/?a=1&b)", 'href="https://d.example/?a=1&amp;b" target="_blank" rel="noopener noreferrer">docs<'),
-        ("![logo](https://d.example/x.png)", '<p class="text">logo</p>'),
-        ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
-        ("[x](https://me@d.example/)", "[x](https://***@d.example/)"),
-        ('[x](https://d.example/"onclick=)', "[x](https://d.example/&#34;onclick=)"),
-        ("**<script>**<img src=x>", "<b>&lt;script&gt;</b>&lt;img src=x&gt;"),
-        ("**\u202ex** \u202ey", "<b>\\u202ex</b> \\u202ey"),
-    ],
-)  # fmt: skip
+@each("words, shown", [
+    ("# Title #\ntext", '<p class="text"><b>Title</b></p>\n<p class="text">text</p>'),
+    ("a\n---\nb", '<p class="text">a</p>\n<p class="text">b</p>'),
+    ("7. x\n\ny\n\n8. z", '<ol class="text" start="7"><li>x</li></ol>\n<p class="text">y</p>\n<ol class="text" start="8">'),
+    ("```\n<b>\n  - c\n```\nd", '<pre tabindex="0">&lt;b&gt;\n  - c</pre>\n<p class="text">d</p>'),
+    ("| a | b |\n|---|---|", '<pre tabindex="0">| a | b |\n|---|---|</pre>'),
+    ("**bold** and `x<y` and __b__", "<b>bold</b> and <code>x&lt;y</code> and <b>b</b>"),
+    ("a ** b ** c and my__own__name `", "a ** b ** c and my__own__name `"),
+    ("[docs](https://d.example/?a=1&b)", 'href="https://d.example/?a=1&amp;b" target="_blank" rel="noopener noreferrer">docs<'),
+    ("![logo](https://d.example/x.png)", '<p class="text">logo</p>'),
+    ("[x](javascript:alert(1))", "[x](javascript:alert(1))"),
+    ("[x](https://me@d.example/)", "[x](https://***@d.example/)"),
+    ('[x](https://d.example/"onclick=)', "[x](https://d.example/&#34;onclick=)"),
+    ("**<script>**<img src=x>", "<b>&lt;script&gt;</b>&lt;img src=x&gt;"),
+    ("**\u202ex** \u202ey", "<b>\\u202ex</b> \\u202ey"),
+])  # fmt: skip
 def test_markdown_in_descriptions(words: str, shown: str) -> None:
     html = page(service(metadata={"longDescription": words}))
     assert shown in html.split('class="inside"')[1].split("<h3>")[0]
@@ -661,7 +647,7 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     for file in [SHIPPED, *catalogs()]:
         catalog = Catalog.of(read_source(str(file)).data)
         part, _ = add_requests([Part(broker, catalog, platforms=tuple(Platform)) for broker in ("b", "other")])
-        for owner, plan in [(each, plan) for each in catalog.services for plan in each.plans]:
+        for owner, plan in [(one, plan) for one in catalog.services for plan in one.plans]:
             found = part.requests[plan.path]
             for place, examples in found.examples.items():
                 proved += sum(_proved(plan.parameters[place], json.loads(text)) for _, text in examples if text)
@@ -704,18 +690,15 @@ def test_images_are_recognised_by_their_first_bytes(data: bytes) -> None:
     assert clean_data_url(f"data:image/png;base64,{b64encode(data).decode()}") == image_to_data_url(data) != ""
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "data:image/png;base64,%%%",
-        "data:text/html;base64," + b64encode(PNG).decode(),
-        "data:image/svg+xml,<html><svg>",
-        "data:image/png;base64," + b64encode(b"<html>").decode(),
-        "data:image/png",
-        "https://img.example/x.png",
-        None,
-    ],
-)
+@each("url", [
+    "data:image/png;base64,%%%",
+    "data:text/html;base64," + b64encode(PNG).decode(),
+    "data:image/svg+xml,<html><svg>",
+    "data:image/png;base64," + b64encode(b"<html>").decode(),
+    "data:image/png",
+    "https://img.example/x.png",
+    None,
+])  # fmt: skip
 def test_other_values_are_not_images(url: object) -> None:
     assert clean_data_url(url) == ""
 

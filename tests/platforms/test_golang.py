@@ -2,25 +2,21 @@
 
 from typing import Any
 
-import pytest
-
 from osbctl.platforms.golang import decode
 from osbctl.platforms.verdict import VerdictKind
+from tests.case import each
 
 INNER = {"id": "string", "free": "bool"}
 SHAPE = {"name": "string", "metadata": "map", "tags": ["string"], "one": INNER, "plans": [{**INNER, "one": INNER}]}
 
 
-@pytest.mark.parametrize(
-    ("data", "path"),
-    [
-        ({"tags": ["a", "b"], "Tags": [None]}, ("Tags",)),
-        ({"metadata": {"a": 1}, "Metadata": {"b": 2}}, ("Metadata",)),
-        ({"one": {"id": "a"}, "One": {"free": True}}, ("One",)),
-        ({"plans": [{"one": {}, "ONE": {}}]}, ("plans", 0, "ONE")),
-        ({"operation": {"state": "failed"}}, ("operation",)),
-    ],
-)
+@each("data, path", [
+    ({"tags": ["a", "b"], "Tags": [None]}, ("Tags",)),
+    ({"metadata": {"a": 1}, "Metadata": {"b": 2}}, ("Metadata",)),
+    ({"one": {"id": "a"}, "One": {"free": True}}, ("One",)),
+    ({"plans": [{"one": {}, "ONE": {}}]}, ("plans", 0, "ONE")),
+    ({"operation": {"state": "failed"}}, ("operation",)),
+])  # fmt: skip
 def test_what_only_the_platform_can_tell(data: dict[str, Any], path: tuple[str | int, ...]) -> None:
     _, read = decode({**data, "name": None}, {**SHAPE, "operation": "unclear"}, "x", "X")
     assert (read.kind, [doubt.path for doubt in read.doubts]) == (VerdictKind.UNCLEAR, [path])

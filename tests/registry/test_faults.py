@@ -16,6 +16,7 @@ from osbctl.errors import RegistryError, UsageError
 from osbctl.parallel import run_in_parallel
 from osbctl.registry.database import Database, parse_database_url
 from osbctl.registry.store import Registry
+from tests.case import each
 from tests.registry import postgres
 from tests.registry.make import SMALL, add, body, plan, read, refresh, service
 
@@ -216,9 +217,7 @@ def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
         assert parsed.database == url
 
 
-@pytest.mark.parametrize(
-    "url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", ""]
-)
+@each("url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", ""])
 def test_another_url_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(UsageError) as error:
         Registry.open(url)

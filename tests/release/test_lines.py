@@ -6,8 +6,7 @@ import textwrap
 import tomllib
 from pathlib import Path
 
-import pytest
-
+from tests.case import each
 from tests.deploy.harness import ROOT, meets_schema
 from tests.git import project_files
 from tests.release.world import set_release, write_lines
@@ -56,42 +55,39 @@ def test_no_other_file_says_where_to_get_it() -> None:
         assert not told.search(text), f"{name}: {told.search(text)}"
 
 
-@pytest.mark.parametrize(
-    ("settings", "lines"),
-    [
-        (
-            EVERYWHERE,
-            {
-                "README.md": ["- repo: https://github.com/acme/osb-tools\n    rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
-                              "pipx install osb-tools\n", "uv tool install --force 'osb-tools[registry,lsp]'"],
-                "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
-                "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
-                "deploy/README.md": ["pip install osb-tools\n"],
-                "deploy/ci/Jenkinsfile": ["OSBCTL_PACKAGE = 'osb-tools=={v}'"],
-                "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: osb-tools=={v} "],
-                "deploy/cloudfoundry/requirements.txt": ["osb-tools=={v}\n"],
-                "deploy/kubernetes/deployment.yaml": ["image: registry.example.com/acme/osbctl:{v} "],
-                "docs/how-to/check-in-ci.md": ["rev: v{v}\n", "uses: acme/osb-tools@v{v}\n"],
-                "docs/how-to/publish-a-page.md": ["run: pipx install osb-tools\n", "- pip install osb-tools\n"],
-                "docs/how-to/in-your-editor.md": ["`pipx install --force 'osb-tools[lsp]'`"],
-                "docs/how-to/registered-brokers.md": ["`pipx install --force 'osb-tools[registry]'`"],
-                "docs/install.md": ["published at <https://github.com/acme/osb-tools>", "uv tool install osb-tools\n"],
-                "osbctl/__init__.py": ['"osb-tools", "https://github.com/acme/osb-tools"'],
-                "pyproject.toml": ['name = "osb-tools"', 'Repository = "https://github.com/acme/osb-tools"', '["osb-tools[registry]"'],
-            },
-        ),
-        (
-            REPOSITORY,
-            {
-                "README.md": ["- repo: https://git.example.com/acme/osbctl\n    rev: v{v}\n", "uses: ./osbctl\n",
-                              "'osbctl[registry,lsp] @ git+https://git.example.com/acme/osbctl@v{v}'"],
-                "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
-                "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
-                "docs/install.md": ["\npipx install git+https://git.example.com/acme/osbctl@v{v}\n"],
-            },
-        ),
-    ],
-)  # fmt: skip
+@each("settings, lines", [
+    (
+        EVERYWHERE,
+        {
+            "README.md": ["- repo: https://github.com/acme/osb-tools\n    rev: v{v}\n", "uses: acme/osb-tools@v{v}\n",
+                          "pipx install osb-tools\n", "uv tool install --force 'osb-tools[registry,lsp]'"],
+            "SECURITY.md": ["<https://github.com/acme/osb-tools/security/advisories/new>"],
+            "catalogs/source/.github/workflows/catalog.yml": ["uses: acme/osb-tools@v{v} "],
+            "deploy/README.md": ["pip install osb-tools\n"],
+            "deploy/ci/Jenkinsfile": ["OSBCTL_PACKAGE = 'osb-tools=={v}'"],
+            "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: osb-tools=={v} "],
+            "deploy/cloudfoundry/requirements.txt": ["osb-tools=={v}\n"],
+            "deploy/kubernetes/deployment.yaml": ["image: registry.example.com/acme/osbctl:{v} "],
+            "docs/how-to/check-in-ci.md": ["rev: v{v}\n", "uses: acme/osb-tools@v{v}\n"],
+            "docs/how-to/publish-a-page.md": ["run: pipx install osb-tools\n", "- pip install osb-tools\n"],
+            "docs/how-to/in-your-editor.md": ["`pipx install --force 'osb-tools[lsp]'`"],
+            "docs/how-to/registered-brokers.md": ["`pipx install --force 'osb-tools[registry]'`"],
+            "docs/install.md": ["published at <https://github.com/acme/osb-tools>", "uv tool install osb-tools\n"],
+            "osbctl/__init__.py": ['"osb-tools", "https://github.com/acme/osb-tools"'],
+            "pyproject.toml": ['name = "osb-tools"', 'Repository = "https://github.com/acme/osb-tools"', '["osb-tools[registry]"'],
+        },
+    ),
+    (
+        REPOSITORY,
+        {
+            "README.md": ["- repo: https://git.example.com/acme/osbctl\n    rev: v{v}\n", "uses: ./osbctl\n",
+                          "'osbctl[registry,lsp] @ git+https://git.example.com/acme/osbctl@v{v}'"],
+            "deploy/ci/gitlab.yml": ["OSBCTL_PACKAGE: git+https://git.example.com/acme/osbctl@v{v} "],
+            "deploy/kubernetes/deployment.yaml": ["image: localhost/osbctl:{v} "],
+            "docs/install.md": ["\npipx install git+https://git.example.com/acme/osbctl@v{v}\n"],
+        },
+    ),
+])  # fmt: skip
 def test_the_lines_follow_the_setting_and_find_their_way_back(
     settings: str, lines: dict[str, list[str]], tmp_path: Path
 ) -> None:

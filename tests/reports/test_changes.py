@@ -13,6 +13,7 @@ from osbctl.commands.settings import all_rules
 from osbctl.findings import Finding, Location, Severity
 from osbctl.platforms import Platform
 from osbctl.reports.changes import DiffFormat, DiffReport, render
+from tests.case import each
 from tests.reports.standards import assert_only_escapes, checked_json, checked_sarif
 
 REMOVED = Change(
@@ -103,18 +104,15 @@ def test_text_and_markdown() -> None:
 LONG = {"display": "x" * 200}
 
 
-@pytest.mark.parametrize(
-    ("change", "lines"),
-    [
-        (WORDING, ["  db/small: description changed [change-wording]", "    old.yaml:7:5 → new.yaml:6:3"]),
-        (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → new.yaml:6:3"]),
-        (replace(WORDING, sentence="x", old=None, new_path=("a", "tags", 2)), ["    old.yaml:7:5 → new.yaml:6:3", '    + tags: "Tiny."']),
-        (replace(WORDING, sentence="x changed (secret)", old="(secret)", new="(secret)"), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
-        # What is too long for one line stands in the message, cut around the difference.
-        (replace(WORDING, sentence="x changed", values=" from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
-        (replace(WORDING, sentence="x changed", values=" from a to b", new=LONG), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
-    ],
-)  # fmt: skip
+@each("change, lines", [
+    (WORDING, ["  db/small: description changed [change-wording]", "    old.yaml:7:5 → new.yaml:6:3"]),
+    (replace(WORDING, old_location=Location("a/b.yaml", 3, 2)), ["    a/b.yaml:3:2 → new.yaml:6:3"]),
+    (replace(WORDING, sentence="x", old=None, new_path=("a", "tags", 2)), ["    old.yaml:7:5 → new.yaml:6:3", '    + tags: "Tiny."']),
+    (replace(WORDING, sentence="x changed (secret)", old="(secret)", new="(secret)"), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
+    # What is too long for one line stands in the message, cut around the difference.
+    (replace(WORDING, sentence="x changed", values=" from a to b", old=LONG), ["  db/small: x changed from a to b [change-wording]"]),
+    (replace(WORDING, sentence="x changed", values=" from a to b", new=LONG), ["    old.yaml:7:5 → new.yaml:6:3", ""]),
+])  # fmt: skip
 def test_the_excerpt_shows_values_in_place_of_the_message(change: Change, lines: list[str]) -> None:
     shown = render(report(change), DiffFormat.TEXT).split("\n")
     start = shown.index(lines[0])
@@ -250,9 +248,7 @@ def test_without_changes_only_documents_have_text(format: DiffFormat) -> None:
         assert "Nothing changed." in text if format is DiffFormat.HTML else text == ""
 
 
-@pytest.mark.parametrize(
-    ("level", "meaning"), [(Level.RISKY, "it may break existing users"), (Level.SAFE, "no impact")]
-)
+@each("level, meaning", [(Level.RISKY, "it may break existing users"), (Level.SAFE, "no impact")])
 def test_the_summary_says_no_breaking_changes(level: Level, meaning: str) -> None:
     first, *_, last = render(report(at_level(level)), DiffFormat.TEXT).splitlines()
     assert first.startswith(f"{level}: {meaning}")

@@ -14,6 +14,7 @@ from osbctl.platforms.verdict import VerdictKind
 from osbctl.reports import Format, Report, render
 from osbctl.rule import Category, Rule
 from osbctl.text import escape_line
+from tests.case import each
 from tests.reports.standards import assert_only_escapes, checked_json, checked_sarif
 
 RULE = Rule(
@@ -124,9 +125,7 @@ def test_json_holds_the_whole_finding_and_meets_its_schema() -> None:
     assert told["summary"] == {"errors": 1, "warnings": 0, "infos": 0}
 
 
-@pytest.mark.parametrize(
-    ("severity", "shown"), [(Severity.ERROR, "major"), (Severity.WARNING, "minor"), (Severity.INFO, "info")]
-)
+@each("severity, shown", [(Severity.ERROR, "major"), (Severity.WARNING, "minor"), (Severity.INFO, "info")])
 def test_gitlab_has_every_field(severity: Severity, shown: str) -> None:
     (issue,) = json.loads(render(report(FINDING._replace(severity=severity)), Format.GITLAB))
     assert issue.pop("fingerprint")
@@ -160,16 +159,13 @@ def group() -> Finding:
     return one._replace(sentence="3 places", members=(one, one._replace(path=("x",)), two))
 
 
-@pytest.mark.parametrize(
-    ("format", "find"),
-    [
-        (Format.GITHUB, lambda text: re.findall(r"::error file=c.yaml,line=(\d+),col=5,.*::(m\d)", text)),
-        (Format.JUNIT, lambda text: re.findall(r'c\.yaml:(\d+):5".*\n *<failure message="error: (m\d)', text)),
-        (Format.GITLAB, lambda text: [(str(i["location"]["lines"]["begin"]), i["description"]) for i in json.loads(text)]),
-        (Format.JSON, lambda text: [(str(place["location"]["line"]), place["message"]) for place in
-                                    checked_json(text, "report-1")["documents"][0]["findings"][0]["places"]]),
-    ],
-)  # fmt: skip
+@each("format, find", [
+    (Format.GITHUB, lambda text: re.findall(r"::error file=c.yaml,line=(\d+),col=5,.*::(m\d)", text)),
+    (Format.JUNIT, lambda text: re.findall(r'c\.yaml:(\d+):5".*\n *<failure message="error: (m\d)', text)),
+    (Format.GITLAB, lambda text: [(str(i["location"]["lines"]["begin"]), i["description"]) for i in json.loads(text)]),
+    (Format.JSON, lambda text: [(str(place["location"]["line"]), place["message"]) for place in
+                                checked_json(text, "report-1")["documents"][0]["findings"][0]["places"]]),
+])  # fmt: skip
 def test_each_place_of_a_group_is_marked(format: Format, find: Callable[[str], list[tuple[str, str]]]) -> None:
     text = render(report(group()), format)
     assert find(text) == [("3", "m3"), ("9", "m9")]
@@ -290,10 +286,11 @@ def test_fingerprints_outlive_edits_elsewhere() -> None:
     assert prints(FINDING._replace(rule="other")) != prints(FINDING)
 
 
-@pytest.mark.parametrize(
-    ("source", "shown"),
-    [("/repository/a/b.yaml", "a/b.yaml"), ("./b.yaml", "b.yaml"), ("/elsewhere/b.yaml", "/elsewhere/b.yaml")],
-)
+@each("source, shown", [
+    ("/repository/a/b.yaml", "a/b.yaml"),
+    ("./b.yaml", "b.yaml"),
+    ("/elsewhere/b.yaml", "/elsewhere/b.yaml"),
+])  # fmt: skip
 def test_paths_are_relative_to_the_repository(source: str, shown: str) -> None:
     finding = FINDING._replace(location=Location(source, 1, 1))
     assert json.loads(render(report(finding), Format.GITLAB))[0]["location"]["path"] == shown

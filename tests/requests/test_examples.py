@@ -15,6 +15,7 @@ from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7
 from osbctl.jsonschemas.sentences import error_path, metaschema_errors
 from osbctl.paths import JsonPath, entries, pointer
 from osbctl.requests import generate_examples, request_errors
+from tests.case import each
 from tests.corpus import EVERY_CASE
 from tests.jsonschemas.strategies import pairs, request
 
@@ -53,17 +54,14 @@ def prove(schema: Any, value: Any) -> None:
     assert jsonschema_rs.validator_for({"$schema": kind.META_SCHEMA["$schema"], **schema}).is_valid(value)
 
 
-@pytest.mark.parametrize(
-    ("schema", "why"),
-    [
-        ({"type": "string"}, "no request that this schema accepts"),
-        ({"required": ["a"], "properties": {"a": False}}, "no request that this schema accepts"),
-        ({"$ref": "https://example.com/x"}, "leaves the schema"),
-        ({"$schema": "urn:unknown"}, "names no draft"),
-        ({"type": 7}, "not a valid"),
-        ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "no request that this schema"),
-    ],
-)
+@each("schema, why", [
+    ({"type": "string"}, "no request that this schema accepts"),
+    ({"required": ["a"], "properties": {"a": False}}, "no request that this schema accepts"),
+    ({"$ref": "https://example.com/x"}, "leaves the schema"),
+    ({"$schema": "urn:unknown"}, "names no draft"),
+    ({"type": 7}, "not a valid"),
+    ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "no request that this schema"),
+])  # fmt: skip
 def test_a_missing_example_has_a_reason(schema: Any, why: str) -> None:
     found = generate_examples(schema)
     assert found.smallest is None and found.fullest is None
@@ -169,9 +167,7 @@ def test_values_with_secret_names_are_not_shown() -> None:
     assert below.message == "name does not meet `type` of the schema"
 
 
-@pytest.mark.parametrize(
-    "schema", [{"$ref": "http://example.com/x"}, {"type": 7}, {"properties": {"a": {"pattern": "(("}}}]
-)
+@each("schema", [{"$ref": "http://example.com/x"}, {"type": 7}, {"properties": {"a": {"pattern": "(("}}}])
 def test_a_schema_that_cannot_be_applied_is_an_error(schema: Any) -> None:
     with pytest.raises(SourceError, match="cannot be applied"):
         request_errors(schema, {"a": "b"})

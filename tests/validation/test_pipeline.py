@@ -13,6 +13,7 @@ from osbctl.reports import Format, Report, render
 from osbctl.sources.document import parse_document
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
+from tests.case import each
 from tests.folders import catalogs_folder
 from tests.fragments import DRAFT_04, changed, validated
 from tests.test_examples import RULES, SHOWN, examples
@@ -36,10 +37,11 @@ def test_a_refusal_joins_the_error_at_its_place() -> None:
     assert finding.platform_messages == ('Service "bindable" field must be a boolean, but has value "yes"',)
 
 
-@pytest.mark.parametrize(
-    ("platforms", "severities"),
-    [((), [Severity.WARNING]), ((Platform.KORIFI,), []), ((Platform.CLOUD_FOUNDRY,), [Severity.ERROR])],
-)
+@each("platforms, severities", [
+    ((), [Severity.WARNING]),
+    ((Platform.KORIFI,), []),
+    ((Platform.CLOUD_FOUNDRY,), [Severity.ERROR]),
+])  # fmt: skip
 def test_a_lone_refusal_counts_with_its_platform(platforms: tuple[Platform, ...], severities: list[Severity]) -> None:
     found = findings_of({"services": []}, platforms=frozenset(platforms))
     told = [("cloudfoundry-no-service", severity, "add a service offering") for severity in severities]

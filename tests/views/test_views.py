@@ -11,6 +11,7 @@ from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
 from osbctl.text import AnsiStyle, escape_line
 from osbctl.views import lines as text_views
 from osbctl.views import price_phrases, table
+from tests.case import each
 
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HOSTILE = "[red]x[/red] \x1b[31m \x1b]8;;http://evil\x07y \u202e a\nb\tc | <b> `z` **d** [l](http://m) www.n.example"
@@ -64,17 +65,14 @@ def test_markdown_has_no_markup_from_outside() -> None:
     assert cells == [7, 6]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("1. first", r"1\. first"),
-        ("# head", r"\# head"),
-        ("- item", r"\- item"),
-        ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
-        ("10 GB. Fast.", "10 GB. Fast."),
-        ("WWW.x.com me@x.com", r"WWW\.x.com me\@x.com"),
-    ],
-)
+@each("text, shown", [
+    ("1. first", r"1\. first"),
+    ("# head", r"\# head"),
+    ("- item", r"\- item"),
+    ("a & b < c > d", "a &amp; b &lt; c &gt; d"),
+    ("10 GB. Fast.", "10 GB. Fast."),
+    ("WWW.x.com me@x.com", r"WWW\.x.com me\@x.com"),
+])  # fmt: skip
 def test_markdown_text(text: str, shown: str) -> None:
     assert list(text_views.markdown_lines(catalog(text)))[2] == shown
 
@@ -144,18 +142,15 @@ def test_nothing_is_wrapped_in_a_pipe() -> None:
     assert long.strip() in lines[1]
 
 
-@pytest.mark.parametrize(
-    ("costs", "shown"),
-    [
-        ([{"amount": {"usd": 99.0, "eur": 79}, "unit": "MONTHLY"}], "99 USD or 79 EUR a month"),
-        ([{"unit": "1 GB"}, {"amount": 5}, "x"], "1 GB; 5"),
-        ([{"amount": {"usd": 1234.5}, "unit": "MONTHLY"}], "1,234.50 USD a month"),
-        ([{"amount": {"usd": 52.44000000000001, "eur": 1e-4}, "unit": "MONTHLY"}], "52.44 USD or 0.0001 EUR a month"),
-        ([{"amount": {"usd": 0.05, "eur": 0.04}, "unit": "HOURLY"}], "0.05 USD an hour; 0.04 EUR an hour"),
-        ([{"amount": {"usd": 10}, "unit": "1GB of messages"}], "10 USD / 1GB of messages"),
-        ([{"amount": {"usd": "on request"}, "unit": "MONTHLY"}], "on request USD / MONTHLY"),
-    ],
-)
+@each("costs, shown", [
+    ([{"amount": {"usd": 99.0, "eur": 79}, "unit": "MONTHLY"}], "99 USD or 79 EUR a month"),
+    ([{"unit": "1 GB"}, {"amount": 5}, "x"], "1 GB; 5"),
+    ([{"amount": {"usd": 1234.5}, "unit": "MONTHLY"}], "1,234.50 USD a month"),
+    ([{"amount": {"usd": 52.44000000000001, "eur": 1e-4}, "unit": "MONTHLY"}], "52.44 USD or 0.0001 EUR a month"),
+    ([{"amount": {"usd": 0.05, "eur": 0.04}, "unit": "HOURLY"}], "0.05 USD an hour; 0.04 EUR an hour"),
+    ([{"amount": {"usd": 10}, "unit": "1GB of messages"}], "10 USD / 1GB of messages"),
+    ([{"amount": {"usd": "on request"}, "unit": "MONTHLY"}], "on request USD / MONTHLY"),
+])  # fmt: skip
 def test_prices_are_phrases(costs: Any, shown: str) -> None:
     (plan,) = Catalog.of({"services": [{"plans": [{"metadata": {"costs": costs}}]}]}).plans
     assert "; ".join(price_phrases(plan)) == shown
