@@ -17,6 +17,9 @@ _UNSAFE = {"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"}
 _JOINERS = {"\u200d", "\ufe0f"}
 """Harmless format characters of emoji."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+"""ASCII control characters, except line ends and tabs."""
+
 _COMMAND = re.compile(r"##(?=\w*\[)|(?<!\S)::(?=[a-z-]*[g-z-])", re.IGNORECASE)
 """Prefixes of commands to CI systems: `##vso[` (Azure), `##teamcity[` and `##[` (GitHub) anywhere in a line,
 `::error` (GitHub) after blanks. No IPv6 address matches.
@@ -76,7 +79,7 @@ def escape_text(text: str, pairs: bool = False) -> str:
     Characters beyond U+FFFF become `\UXXXXXXXX` (YAML), with `pairs` a surrogate pair (JSON).
     """
     text = escape_ci_commands(text)
-    if text.isascii() and "\x7f" not in text:
+    if text.isascii() and not _CONTROL.search(text):
         return text
     unsafe = {ord(c): _unicode_escape(ord(c), pairs) for c in set(text) if c not in "\n\t" and not is_safe_character(c)}
     return text.translate(unsafe)

@@ -50,6 +50,7 @@ def test_escapes_keep_the_value(text: str) -> None:
 
 
 def test_escapes_for_yaml() -> None:
+    assert escape_text("\x00\x08\t\n\x0b\x1b\r\x1f ~\x7f") == "\\u0000\\u0008\t\n\\u000B\\u001B\\u000D\\u001F ~\\u007F"
     assert escape_text('"a\u202e\U000e0041"\n') == '"a\\u202E\\U000E0041"\n'
     assert yaml.safe_load(escape_text('"a\u202e\U000e0041"\n')) == "a\u202e\U000e0041"
 

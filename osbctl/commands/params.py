@@ -168,7 +168,8 @@ def plan_parameters(
     file, content = sent.name, ""
     if file in (INLINE, STDIN):
         file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
-    provision = ProvisionRequest(service, plan, broker, shown, file, content)
+    # The tools of platforms know a service offering by its name, even where its id was asked for.
+    provision = ProvisionRequest(offering.name or service, found.name or plan, broker, shown, file, content)
     return replace(
         about, faults=(), commands=tuple(build_commands(provision, purpose, platforms)), masked=shown != sent.data
     )

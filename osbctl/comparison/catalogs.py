@@ -306,7 +306,10 @@ def _is_reordered(match: Match[T]) -> bool:
 def _find_unmatched_plans(
     services: Iterable[ServiceOffering], counterparts: Mapping[int, ServiceOffering]
 ) -> dict[str, tuple[ServiceOffering, ServicePlan]]:
-    """Plans that the counterpart of their service (by its `id()`) lacks: the first of each id, with its service."""
+    """Plans that the counterpart of their service (by its `id()`) lacks: the first of each id, with its service.
+
+    A plan that is found in both catalogs has moved.
+    """
     found: dict[str, tuple[ServiceOffering, ServicePlan]] = {}
     for service in services:
         other = counterparts.get(id(service))

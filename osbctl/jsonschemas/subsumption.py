@@ -113,7 +113,7 @@ class Subsumption:
         return [] if case else found
 
     def _split_into_cases(self, old: Constraints) -> Iterator[Constraints]:
-        """Constraints of which each value meets one: with each branch of a keyword, else of each kind."""
+        """Constraints of which each value meets one: with each branch of the first open choice, else of each kind."""
         for branches in chain.from_iterable(schema.choices for schema in old.known):
             self.spend_budget(old, len(branches) // _BRANCHES_A_STEP)
             if not any(set(old.known).issuperset(branch.conjuncts) for branch in branches):

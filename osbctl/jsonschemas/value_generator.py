@@ -203,6 +203,10 @@ def _keyword_values(schemas: Schemas, *keywords: str) -> list[Any]:
 
 
 def _string_values(schemas: Schemas, filler: str) -> Iterator[JsonValue]:
+    """Examples of formats, texts made from patterns, then `filler`, a word, cut or repeated to lengths at the limits.
+
+    Not all are valid; the others may be counterexamples. Of a pattern, a text of about six characters comes first.
+    """
     yield from (_FORMATS[form] for schema in schemas if (form := schema.get("format")) in _FORMATS)
     shapes = [text for pattern in _keyword_values(schemas, "pattern") for text in sample_texts(pattern)]
     yield from sorted((text for text in shapes if text), key=lambda text: abs(len(text) - 6))

@@ -134,7 +134,7 @@ def group_changes(changes: Iterable[Change]) -> list[list[list[Change]]]:
 def format_places(changes: Sequence[Change]) -> Iterator[tuple[str, str, str]]:
     """The object, the old and the new place of each change; an empty place if that side has no such object.
 
-    A file that the place before has, too, is not named again.
+    A file is named only where the change before it has another one on the same side.
     """
     sources = ["", ""]
     for change in changes:

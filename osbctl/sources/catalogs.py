@@ -252,7 +252,7 @@ def _resolve_pointer(places: list[_SourceValue], at: str) -> list[_SourceValue]:
             raise _pointer_error(places[0], container, step)
         value: Any = container[key]
         places = [value if len(places) > 1 else places[0].child(key, value)]
-        if isinstance(places[0].value, str) and places[0].document.texts:
+        if isinstance(places[0].value, str) and isinstance(places[0].document, ParsedText):
             places = _parse_embedded_text(places[0])
     return places
 
@@ -272,7 +272,7 @@ def _parse_embedded_text(place: _SourceValue) -> list[_SourceValue]:
 
 
 class _EmbeddedDocument(Document):
-    """A document in a string, with locations in the file; without `texts`, as its offsets are not those of the file."""
+    """A document in a string, with locations in the file."""
 
     embedded = True
 
@@ -280,6 +280,7 @@ class _EmbeddedDocument(Document):
         notes = (*notes, *string.move_findings(inner.notes))
         super().__init__(string.place.document.name, inner.data, inner.syntax, notes)
         self._inner, self._string = inner, string
+        self.texts, self.text_in_string = string.place.document.texts, (inner, string.move)
 
     def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
         return {path: self._string.move(there) for path, there in self._inner.locate(paths).items()}

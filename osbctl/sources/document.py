@@ -4,7 +4,7 @@ A document is a parsed text, or a catalog that is composed of parts of texts.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
@@ -48,13 +48,16 @@ class Document:
 
     `name` is its name in reports. `data` is the catalog as plain JSON values; always a dict, except from `parse_text`.
     `notes` are findings of the reader (for example a scalar that other YAML readers take for a boolean), with
-    locations. `texts` are the texts that it was read from. `top` is the path of the catalog in its text; `embedded`:
-    the file is more than that text, which is in a string or a stream of documents. `read_as` is a sentence for the
-    user, where a catalog was not at the top or not in the usual shape. `requests` are the rules by which the broker of
-    a brokerpak judges requests, by the path of a plan and `create` or `bind`. Documents are equal by identity.
+    locations. `texts` are the texts of the files that it was read from, `text_in_string` the one of a catalog in a
+    string, with the function that moves its locations to the file. `top` is the path of the catalog in its text;
+    `embedded`: the file is more than that text, which is in a string or a stream of documents. `read_as` is a sentence
+    for the user, where a catalog was not at the top or not in the usual shape. `requests` are the rules by which the
+    broker of a brokerpak judges requests, by the path of a plan and `create` or `bind`. Documents are equal by
+    identity.
     """
 
     texts: "tuple[ParsedText, ...]" = ()
+    text_in_string: "tuple[ParsedText, Callable[[Location], Location]] | None" = None
     top: JsonPath = ()
     embedded = False
     read_as = ""
@@ -148,6 +151,7 @@ class ComposedDocument(Document):
         """The document of the catalog `data`, which is made of the value at `path` of `document`."""
         made = cls(document.name, data, document.syntax, (document, path))
         made.notes, made.texts, made.read_as = document.notes, document.texts, document.read_as
+        made.text_in_string = document.text_in_string
         made.top, made.embedded = (*document.top, *path), document.embedded
         return made
 

@@ -125,15 +125,25 @@ def check_comments(comments: Iterable[Comment], user_rules: Mapping[str, Rule]) 
 
 
 def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Comment]:
-    """The comments of all files, including those around a catalog that is a part of a file.
+    """The comments of all files and of a catalog in a string, one for each word in the brackets.
 
-    They name rules of osbctl, or of the user.
+    Those around a catalog that is a part of a file count, too. They name rules of osbctl, or of the user.
     """
-    files = (file for file in document.texts if file.syntax == "yaml" and "osbctl:" in file.text)
-    return [comment for file in files for comment in _find_comments_in_file(file, user_rules)]
+    found = [comment for file in document.texts for comment in _find_comments_in_text(file, user_rules)]
+    if document.text_in_string:
+        text, move = document.text_in_string
+        for comment in _find_comments_in_text(text, user_rules):
+            place = move(comment.place)
+            if place.excerpt.endswith(comment.place.excerpt):  # else the lines of the text are not lines of the file
+                above = place.line - comment.place.line
+                lines = range(comment.lines.start + above, comment.lines.stop + above)
+                found.append(comment._replace(place=place, lines=lines))
+    return found
 
 
-def _find_comments_in_file(file: ParsedText, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
+def _find_comments_in_text(file: ParsedText, user_rules: Mapping[str, Rule]) -> Iterator[Comment]:
+    if file.syntax != "yaml" or "osbctl:" not in file.text:
+        return
     from osbctl.validation.checks import load_all
 
     positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}

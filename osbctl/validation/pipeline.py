@@ -379,7 +379,10 @@ def _set_location(finding: Finding, locations: Mapping[JsonPath, Location]) -> F
 
 
 def _hide_secret_line(finding: Finding, document: Document) -> Finding:
-    """The finding without the text of its line, if a parameter with a secret name refers to the literal there."""
+    """The finding without the text of its line, if a parameter with a secret name refers to the literal there.
+
+    What stands below a secret name itself is hidden when a report is written.
+    """
     schema_path, below = finding.path[:_SCHEMA_DEPTH], finding.path[_SCHEMA_DEPTH:]
     if finding.location is None or LITERALS.isdisjoint(below):
         return finding

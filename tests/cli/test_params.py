@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import jsonschema
 from osbctl.commands.params import params_json, plan_parameters
 from osbctl.platforms.tools import Purpose
 from osbctl.sources.read import read_source
+from osbctl.text import escape_line
 from tests.case import each
 from tests.cli.program import osbctl
 from tests.comparison.make import catalog, plan, service
@@ -43,6 +45,9 @@ def test_a_request_that_passes_gets_commands() -> None:
     assert "the plan's schema accepts this request" in shown
     assert 'cf create-service postgres small my-instance -b "data broker" -c params.json' in shown
     assert '"storage_gb": 3' in shown
+    ids = ("281FA6F5-54A5-454C-AA2E-C0035E0E14CA", "2399D29D-B61E-4BA5-B682-4DD6B80469B8")
+    of_ids = osbctl("params", CATALOG, *ids, "-c", '{"storage_gb": 3}', "-b", "data broker").stdout
+    assert of_ids.partition("\n")[2] == shown.partition("\n")[2]
 
 
 def test_a_request_that_fails_is_told_with_line_and_column(tmp_path: Path) -> None:
@@ -139,6 +144,17 @@ def test_a_name_that_shells_read_in_different_ways_is_in_no_command(sign: str) -
     assert f"no command: a name in it cannot be quoted: shells interpret {sign} differently" in shown
     quoted = 'cf create-service postgres small my-instance -b "it\u2019s" -c params.json'
     assert quoted in params("-c", "{}", "-b", "it\u2019s")
+
+
+@each("name", ["\x1b]0;x\x07", "a\rb\tc\nd", "é\x9b2J\u202e", '${a} %{b} \\ "', "##vso[task.z] ::error::y"])
+def test_a_hostile_name_reaches_terraform_and_no_terminal(tmp_path: Path, name: str) -> None:
+    (tmp_path / "c.json").write_text(json.dumps(catalog(service("1", name, plan("2", name)))))
+    shown = osbctl("params", "c.json", "1", "2", "-c", "{}", "-b", name, cwd=tmp_path).stdout
+    assert all(escape_line(line) == line for line in shown.split("\n"))
+    written = re.findall(r'(?:service_offering_name|service_broker_name| name) += (".*")', shown)
+    assert [json.loads(text).replace("$${", "${").replace("%%{", "%{") for text in written] == [name] * 3 + [
+        "my-instance"
+    ]
 
 
 def test_colours_add_escapes_alone() -> None:

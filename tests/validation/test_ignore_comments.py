@@ -1,5 +1,6 @@
 """Comments in YAML that silence a finding, and those that name no rule."""
 
+import json
 import textwrap
 import time
 from pathlib import Path
@@ -104,6 +105,26 @@ def test_a_comment_holds_in_a_spring_configuration() -> None:
     text = "spring.cloud.openservicebroker.catalog:\n" + textwrap.indent(own_names, "  ")
     findings = validate_document(parse_catalog(text, "c.yaml"), ValidationOptions()).findings
     assert [each.location.line for each in findings if each.rule == "name-characters" and each.location] == [11]
+
+
+def test_a_comment_holds_in_a_block_of_another_file_and_around_it() -> None:
+    head = "kind: ConfigMap\ndata:\n  catalog.yaml: {}"
+    block = head.format("|\n") + textwrap.indent(TEXT, "    ")
+    assert rules_in_string(block) == [("name-characters", 13), ("default-implicit", 18)]
+    assert rules_in_string(block.replace("c_d", "cd  # osbctl: ignore[zzz]")) == [
+        ("ignore-unknown", 13),
+        ("default-implicit", 18),
+    ]
+    around = block.replace("  catalog", "  # osbctl: ignore[default-implicit]\n  catalog").replace("c_d", "cd")
+    assert rules_in_string(around) == []
+    # The lines of such a text are not those of the file: one comment would cover all of it.
+    quoted = head.format(json.dumps(TEXT))
+    assert rules_in_string(quoted) == [("default-implicit", 3), ("name-characters", 3)]
+
+
+def rules_in_string(text: str) -> list[tuple[str, int]]:
+    findings = validate_document(parse_catalog(text, "c.yaml"), ValidationOptions()).findings
+    return [(finding.rule, finding.location.line) for finding in findings if finding.location]
 
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:

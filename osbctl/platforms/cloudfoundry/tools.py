@@ -130,7 +130,8 @@ def _render_block(header: str, fields: list[tuple[str, str]]) -> str:
 
 def _quote_hcl(text: str) -> str:
     """A string of Terraform's language: its escapes, with the beginnings of templates doubled."""
-    for plain, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("${", "$${"), ("%{", "%%{")):
+    escapes = (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t"), ("${", "$${"), ("%{", "%%{"))
+    for plain, escape in escapes:
         text = text.replace(plain, escape)
     return f'"{escape_text(text)}"'
 

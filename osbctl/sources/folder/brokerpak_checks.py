@@ -93,7 +93,7 @@ class Refusals(list[Finding]):
                 self.build(document, (*path, name), _MISSING.format(name), f"write {name}")
 
     def unique(self, values: Iterable[tuple[Document, JsonPath, Any]]) -> None:
-        """Report each value that is there twice."""
+        """Report each value that an earlier one equals; they may be empty."""
         seen: set[Any] = set()
         for document, path, value in values:
             if value in seen:

@@ -15,7 +15,8 @@ from referencing.jsonschema import DRAFT4
 
 from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Finding, Severity
-from osbctl.sources.document import parse_document
+from osbctl.sources.catalogs import find_only_catalog
+from osbctl.sources.document import parse_document, parse_stream
 from osbctl.sources.folder import compose, read_folder, read_lock
 from osbctl.sources.folder.scaffold import split_catalog
 from osbctl.sources.read import read_source
@@ -69,8 +70,10 @@ def test_a_prohibited_update_is_judged_as_in_the_built_catalog(tmp_path: Path) -
     plan = f"free: true, schemas: {{service_instance: {{create: {{parameters: {schema}}}}}}}}}"
     folder = read_folder(str(write(tmp_path, services__a=SERVICE.replace("description: Small.}", plan))))
     file = parse_document(json.dumps(folder.data).encode(), "a.json")
-    (found,), (expected,) = (list(document.catalog.plans) for document in (folder, file))
-    assert found.judged == expected.judged
+    text = json.dumps({"data": {"catalog.yaml": json.dumps(folder.data)}})
+    config_map = find_only_catalog(parse_stream(text, "m.yaml"))
+    (expected,), (found,), (in_string,) = (list(document.catalog.plans) for document in (file, folder, config_map))
+    assert found.judged == in_string.judged == expected.judged
     assert found.judged
 
 
