@@ -10,10 +10,12 @@ from osbctl.sources.document import ParsedText
 
 ENVIRONMENT = "the environment"
 
+_PIECE = r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s;'"\\]+"""
 _ASSIGNMENT = re.compile(
-    r"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:'([^']*)'|"((?:[^"\\]|\\.)*)"|([^\s;]*))(?![^\s;])""",
+    rf"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:((?=['"])(?:{_PIECE})*+)|([^\s;]*))(?![^\s;])""",
     re.MULTILINE | re.DOTALL,
 )
+_QUOTING = frozenset("'\"\\")
 _ESCAPE = re.compile(r"""\\(["\\$`])""")
 _COMPUTED = re.compile(r"(?<!\\)(?:\$[\w({]|`)")
 
@@ -70,10 +72,18 @@ def parse_variables(text: str, source: str) -> dict[str, Variable]:
     """Parse the assignments of a file; the last of a name counts, other lines are skipped. No shell is run."""
     found = {}
     for match in _ASSIGNMENT.finditer(text):
-        group = match.lastindex or 0
-        value = _ESCAPE.sub(r"\1", match[group]) if match[3] else match[group]
-        before = text[: match.start(group)]
+        pieces = re.findall(_PIECE, match[2] or "", re.DOTALL)
+        value = "".join(map(_unquote, pieces)) if pieces else match[3]
+        before = text[: match.start(2) + 1 if pieces else match.start(3)]
         moved = "\n" * before.count("\n") + " " * (len(before) - before.rfind("\n") - 1) + value
-        computed = not match[2] and bool(_COMPUTED.search(match[group]))
+        computed = any(_COMPUTED.search(piece) for piece in pieces or [value] if not piece.startswith("'"))
+        computed |= not pieces and not _QUOTING.isdisjoint(value)
         found[match[1]] = Variable(match[1], value, source, moved, computed)
     return found
+
+
+def _unquote(piece: str) -> str:
+    """A piece of a word as a shell reads it: in quotes, behind a backslash, or plain."""
+    if piece.startswith("'"):
+        return piece[1:-1]
+    return _ESCAPE.sub(r"\1", piece[1:-1]) if piece.startswith('"') else piece.removeprefix("\\")

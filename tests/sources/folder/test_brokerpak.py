@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -231,6 +232,35 @@ GSB_SERVICE_ACME_CACHE_BIND_DEFAULTS='{"c": 3}'
 GSB_SERVICE_ACME_DATABASE_V1_BIND_DEFAULTS='{"d": 4}'
 CSB_DISABLE_REQUEST_PROPERTY_VALIDATION=true
 TERRAFORM"""
+
+
+def test_a_word_of_several_quotes_is_what_bash_reads(tmp_path: Path) -> None:
+    quoted = [
+        "'it'\\''s'",
+        """'it'"'"'s $x'""",
+        '"a\\"b"',
+        "'a b' # c",
+        "\"x\"'y'z",
+        "'un\nclosed'",
+        '"a\\$b"',
+        "''",
+        "",
+        "a;b",
+    ]
+    computed = ["it's", "a\\ b", 'a"b"', "$x", '"$x"', "'a'$x", "'a'`x`", "$(x)"]
+    text = "".join(f"A{number}={word}\n" for number, word in enumerate(quoted))
+    found = parse_variables(text, "f")
+    assert not any(variable.computed for variable in found.values())
+    shown = "".join(f'printf "%s\\0" "$A{number}"\n' for number in range(len(quoted)))
+    ran = subprocess.run(["bash", "-c", text + shown], capture_output=True, text=True, timeout=60)
+    assert [variable.value for variable in found.values()] == ran.stdout.split("\0")[:-1]
+    assert all(parse_variables(f"A={word}\n", "f")["A"].computed for word in computed)
+    plans = read(brokerpak(tmp_path / "pak", envrc=ENVRC.replace('"tiny"', """"it'\\''s" """))).data["services"][0][
+        "plans"
+    ]
+    assert plans[0]["name"] == "it's"
+
+
 SLIPS = {
     # a name, the file, and what stands there instead of what
     "nothing": ("redis", REDIS, REDIS),
