@@ -118,6 +118,8 @@ def compare_catalogs(
 
 _MakePair: TypeAlias = Callable[..., MatchedPair]
 """Makes a pair of service offerings from both, or of plans of a pair of service offerings."""
+_Holders: TypeAlias = Mapping[str, tuple[Identified, bool]]
+"""Objects of the old catalog by name, as `fold_name` has it, each with whether it has given the name up."""
 
 
 class _Comparison:
@@ -129,9 +131,9 @@ class _Comparison:
         self._services = match_by_id(old.services, new.services)
         removed, added = self._services.removed, self._services.added
         self._same_name_pairs = pop_pairs_by_name(removed, added)
-        pairs = (*self._services.kept, *self._same_name_pairs)
-        removed_plans = _find_unmatched_plans(old.services, {id(pair[0]): pair[1] for pair in pairs})
-        added_plans = _find_unmatched_plans(new.services, {id(pair[1]): pair[0] for pair in pairs})
+        self._service_pairs = (*self._services.kept, *self._same_name_pairs)
+        removed_plans = _find_unmatched_plans(old.services, {id(pair[0]): pair[1] for pair in self._service_pairs})
+        added_plans = _find_unmatched_plans(new.services, {id(pair[1]): pair[0] for pair in self._service_pairs})
         # A plan has moved if its old service offering no longer has it; otherwise the new one is a copy.
         self._moves = [(*removed_plans[key], *added_plans[key]) for key in removed_plans if key in added_plans]
         self._repeated_service_ids, self._repeated_plan_ids = _repeated_ids(new.services), _repeated_ids(new.plans)
@@ -145,7 +147,7 @@ class _Comparison:
         self._report_names(self._old.services, services.kept, services.added, self._make_pair)
         for old, new in self._same_name_pairs:
             self._report_changed_service_id(old, new)
-        for old, new in (*services.kept, *self._same_name_pairs):
+        for old, new in self._service_pairs:
             self._compare_service_and_plans(old, new)
         for removed in services.removed:
             message = f"removed, {self._describe_plan_count(removed)}"
@@ -161,27 +163,24 @@ class _Comparison:
         self, old_objects: Sequence[T], kept: Sequence[tuple[T, T]], added: Sequence[T], make_pair: _MakePair
     ) -> None:
         """Report the new names of `kept` and `added` objects: service offerings, or the plans of one."""
-        holders = {fold_name(old): old for old in old_objects if old.name}
-        staying = {fold_name(new) for old, new in kept if fold_name(old) == fold_name(new)}
+        holders = _find_name_holders(old_objects, kept)
         for old, new in (*kept, *((None, new) for new in added)):
             if old is None or _is_renamed(old, new):
-                holder = holders.get(fold_name(new))
-                given_up = fold_name(new) not in staying
-                self._report_name(make_pair(old, new), old, new, None if holder is old else holder, given_up)
+                self._report_name(make_pair(old, new), old, new, holders)
 
-    def _report_name(
-        self, pair: MatchedPair, old: Identified | None, new: Identified, holder: Identified | None, given_up: bool
-    ) -> None:
-        """Report the new name of an object; `holder` had it before, and `given_up`: has it no more."""
+    def _report_name(self, pair: MatchedPair, old: Identified | None, new: Identified, holders: _Holders) -> None:
+        """Report the name of a renamed object, or of one that comes with it (`old` is None) if it is not its own."""
+        holder, given_up = holders.get(fold_name(new), (None, False))
+        holder = None if holder is old else holder
         added, renamed, taken = _NAME_KINDS[pair.is_of_plans]
         is_passed_on = holder is not None and given_up
         refusals = self._refusals_of_name(new)
         if not (old or is_passed_on or refusals):
-            return  # a new object with a name of its own is reported as such
+            return  # a new object, or one that moved, with a name of its own is reported as such
         usual = taken if is_passed_on else renamed if old else added
         own = reactions_to_same_name(old.name, new.name) if old else {}
         kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
-        pair.add(kind, _name_message(old, new, holder), ("name",), old.name if old else None, new.name)
+        pair.add(kind, _name_message(pair, old, new, holder), ("name",), old.name if old else None, new.name)
 
     def _refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
         """The reactions of platforms that refuse the update for the name of `new`."""
@@ -264,6 +263,11 @@ class _Comparison:
         pair.add(kind, message, old=removed.id)
 
     def _report_moved_plans(self) -> None:
+        holders = {
+            id(new): _find_name_holders(old.plans, match_by_id(old.plans, new.plans).kept)
+            for old, new in self._service_pairs
+            if self._moves
+        }
         for old_service, old_plan, new_service, new_plan in self._moves:
             pair = self._make_pair(old_service, new_service, old_plan, new_plan)
             owners = (old_service, new_service)
@@ -272,7 +276,14 @@ class _Comparison:
                 names = [f"{format_value(owner.name)} (id {format_value(owner.id)})" for owner in owners]
             message = f"moved from service {names[0]} to {names[1]}"
             pair.add(kinds.PLAN_MOVED, message, (), old_service.id, new_service.id)
+            renamed = old_plan if _is_renamed(old_plan, new_plan) else None
+            self._report_name(pair, renamed, new_plan, holders.get(id(new_service), {}))
             compare_plan_fields(pair, moved=True)
+
+
+def _find_name_holders(old_objects: Sequence[T], kept: Sequence[tuple[T, T]]) -> _Holders:
+    staying = {fold_name(new) for old, new in kept if fold_name(old) == fold_name(new)}
+    return {fold_name(old): (old, fold_name(old) not in staying) for old in old_objects if old.name}
 
 
 def _is_renamed(old: Identified, new: Identified) -> bool:
@@ -280,11 +291,13 @@ def _is_renamed(old: Identified, new: Identified) -> bool:
     return old.name != new.name and not has_wrong_type("name", old.data, new.data)
 
 
-def _name_message(old: Identified | None, new: Identified, holder: Identified | None) -> ChangedValue:
+def _name_message(
+    pair: MatchedPair, old: Identified | None, new: Identified, holder: Identified | None
+) -> ChangedValue:
     name = format_value(new.name)
     had = f", which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else ""
     if old is None:
-        return ChangedValue(f"new, with the name {name}{had}")
+        return ChangedValue(f"{'moved' if pair.old_plan else 'new'}, with the name {name}{had}")
     values = f" from {format_value(old.name)} to {name}"
     return ChangedValue(f"renamed{values}{had}") if holder else ChangedValue("renamed", values)
 

@@ -425,6 +425,33 @@ def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
     assert 'from service "db" to "mq"' in changes[-1].message
 
 
+@each("moved, there, rules, message", [
+    (TINY, LARGE, {"renamed"}, 'renamed from "small" to "tiny"'),
+    (plan("p1", "Small"), LARGE, {"renamed"}, 'renamed from "small" to "Small"'),
+    (plan("p1", "large"), plan("p2", "big"), {"name-taken", "renamed"},
+     'renamed from "small" to "large", which "large" (id "p2") had'),
+    (plan("p1", "LARGE"), P3, {"name-taken", "removed"}, 'renamed from "small" to "LARGE", which "large" (id "p2") had'),
+    (SMALL, LARGE, set(), ""),
+])  # fmt: skip
+def test_a_plan_that_moves_has_its_name_compared(moved: Any, there: Any, rules: set[str], message: str) -> None:
+    rest = plan("p9", "x")
+    old = catalog(service("s1", "db", SMALL, rest), service("s2", "mq", LARGE))
+    new = catalog(service("s1", "db", rest), service("s2", "mq", there, moved))
+    changes = compare_catalogs(old, new, platforms=[KORIFI])
+    assert {c.rule.removeprefix("change-plan-") for c in changes if c.level is B} == rules
+    assert [c.message for c in changes if c.field == "name" and c.plan and c.plan.id == "p1"] == [message][: len(rules)]
+
+
+def test_a_plan_that_moves_takes_a_name_that_was_another_plans_there() -> None:
+    old = catalog(service("s1", "db", SMALL, LARGE), service("s2", "mq", P3))
+    new = catalog(service("s1", "db", LARGE), service("s2", "mq", plan("p3", "big"), SMALL))
+    assert (
+        by_rule(old, new)["change-plan-name-taken"].message
+        == 'moved, with the name "small", which "small" (id "p3") had'
+    )
+    assert "change-plan-renamed" in by_rule(only("s1", "db", SMALL), only("s2", "mq", TINY)), "to a new one"
+
+
 def test_a_plan_that_moves_is_not_counted_as_removed_or_added() -> None:
     old, new = only("s1", "db", SMALL, LARGE), only("s2", "mq", SMALL, plan("p3", "x"), plan("p4", "y"))
     messages = {rule: change.message for rule, change in by_rule(old, new).items() if rule.startswith("change-service")}
