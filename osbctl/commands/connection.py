@@ -30,6 +30,7 @@ from osbctl.sources.read_bytes import (
     check_stdin_used_once,
     registered_name,
     report_name,
+    run_git,
 )
 from osbctl.validation.options import ValidationOptions
 
@@ -52,6 +53,26 @@ def source_name(source: str) -> str:
     from osbctl.client.connection_options import redact_query
 
     return redact_query(parse_broker_url(source)[0])
+
+
+def check_in_clone(revision: str, sources: Sequence[str]) -> None:
+    """Raise UsageError for a source that a revision cannot hold: it is no file or folder of the clone."""
+    here = _top_folder(os.curdir)
+    for source in sources:
+        is_path = os.path.lexists(source)
+        if is_path and _top_folder(source if os.path.isdir(source) else os.path.dirname(source) or os.curdir) != here:  # noqa: PTH112, PTH120
+            what = "in this clone"
+        elif not is_path and (source == "-" or ":" in source):
+            what = "a file"
+        else:  # reading one that is missing says so
+            continue
+        advice = f"write the earlier catalog itself in place of {revision}: a file, or {revision}:PATH"
+        raise UsageError(f"{source_name(source)} is not {what}, so git has no revision of it", advice)
+
+
+def _top_folder(folder: str) -> bytes | None:
+    """The top folder of the clone that a folder is in; None if it is in none."""
+    return run_git("rev-parse", "--show-toplevel", folder=folder)
 
 
 User = Annotated[str | None, Option("Username.  [default: that of the URL]", metavar="NAME")]

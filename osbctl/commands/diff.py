@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 from osbctl.catalog import Catalog
 from osbctl.changes import Change, DiffFailOn
 from osbctl.commands import options as common
-from osbctl.commands.connection import BrokerConnection, read_source_or_broker, source_name
+from osbctl.commands.connection import BrokerConnection, check_in_clone, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
 from osbctl.commands.output import check_output, is_github_log, print_error, print_note, report_style, write_output
 from osbctl.commands.settings import all_rules, chosen_platforms, first_config
@@ -138,6 +138,7 @@ def diff(
     pairs: Sequence[Pair] = ()
     if is_revision(old):
         revision, folder = old, new or "."
+        check_in_clone(revision, [folder])
         sources = find_named_catalogs([folder], exclude=exclude)
         pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude)
         old, new = pairs[0]

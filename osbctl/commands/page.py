@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from osbctl.catalog import Catalog, ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.commands import options as common
-from osbctl.commands.connection import BrokerConnection, is_address, read_source_or_broker, source_name
+from osbctl.commands.connection import BrokerConnection, check_in_clone, is_address, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import check_output, print_error, print_failure_count, print_note, write_output
 from osbctl.commands.settings import ValidationSettings, first_config, resolve_config, validation_options
@@ -131,9 +131,7 @@ def _resolve_earlier_catalogs(sources: Sequence[str], since: Sequence[str]) -> S
     if not since:
         return [""] * len(sources)
     if len(since) == 1 and _may_be_revision(since[0]):
-        if wrong := next((source for source in sources if not os.path.exists(source)), None):  # noqa: PTH110
-            advice = "name an earlier catalog with --since"
-            raise UsageError(f"{wrong} is not a file, so git has no revision of it", advice)
+        check_in_clone(since[0], sources)
         earlier = [path_in_revision(since[0], source) for source in sources]
         new = {old: source for old, source in zip(earlier, sources, strict=True) if not is_in_git(old)}
         if len(new) == len(sources):  # a wrong revision, or no git: reading it says why
@@ -251,11 +249,9 @@ def _build_part(catalog: PageCatalog, content: Content) -> Part:
         outcomes = judge_template(document.data, platforms)
     changes: Sequence[Change] = ()
     if old:
-        from osbctl.commands.diff import add_refusals
-        from osbctl.comparison.catalogs import compare_catalogs
+        from osbctl.commands.diff import compare_documents
 
-        catalog_changes = compare_catalogs(old.data, document.data, platforms=frozenset(platforms))
-        changes = add_refusals(old.data, document.data, catalog_changes, frozenset(platforms))
+        changes = compare_documents(old, document, frozenset(platforms)).changes
     shown = platforms if is_for_operator or catalog.options.platforms else ()
     return Part(catalog.broker, document.catalog, outcomes, findings, changes, platforms=shown, images=catalog.images)
 

@@ -1,10 +1,13 @@
 """`--format html` of validate, diff and drift: a page that begins with their report."""
 
 import json
+from pathlib import Path
 
 from osbctl.catalog import Catalog
+from osbctl.commands.diff import compare_documents
 from osbctl.commands.page import PageCatalog, make_page
 from osbctl.pages import Content
+from osbctl.platforms import Platform
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
@@ -12,7 +15,8 @@ from osbctl.sources.read import read_source
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
 from tests.folders import catalogs_folder
-from tests.pages.test_page import Read, document
+from tests.pages.test_page import Read, document, of_create, service
+from tests.sources.folder import brokerpaks
 
 SHIPPED = read_source(str(catalogs_folder() / "data-services.yaml"))
 
@@ -46,6 +50,23 @@ def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))
     assert f"{judgement.findings[0].location.source}:" in front
     assert "<h3>Findings</h3>" in behind
+
+
+def test_a_page_since_another_has_the_changes_of_diff(tmp_path: Path) -> None:
+    """Also of what schemas and brokerpaks say to cloud-service-broker alone: which parameters no update may set."""
+    schemas = [
+        {"properties": {one: {"type": "string", "prohibitUpdate": one == field} for one in ("size", "region")}}
+        for field in ("region", "size")
+    ]
+    catalogs = [document(service(plan=of_create(schema))) for schema in schemas]
+    shown = brokerpaks.DATABASE.replace(", beta", "")
+    texts = {"old": shown, "new": shown.replace("nullable: true", "prohibit_update: true")}
+    paks = [read_source(str(brokerpaks.brokerpak(tmp_path / name, database=text))) for name, text in texts.items()]
+    for old, new in (catalogs, paks):
+        changes = compare_documents(old, new, frozenset(Platform)).changes
+        assert "breaking" in {change.level for change in changes}
+        text = Read(make_page([PageCatalog("a", new, old)], Content(since="Since main."))).text
+        assert all(change.message in text for change in changes), text
 
 
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
