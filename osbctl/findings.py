@@ -279,10 +279,9 @@ class ValidationResult(NamedTuple):
     """Result of validating one source: findings in document order, a verdict for each platform.
 
     `left_out` is the number of findings that were not selected, are ignored or known; those of one cause count as one.
-    `data` is the catalog, None if it could
-    not be read; `outcomes` are the platforms' decisions in detail. `fail_on` None: the run's. `read_as` is as in
-    `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints of the options that were found,
-    `user_rules` the rules of the user.
+    `data` is the catalog, None if it could not be read; `outcomes` are the platforms' decisions in detail. `fail_on`
+    None: the run's. `read_as` is as in `Document`; `editable`: `osbctl fix` can edit it. `known` are the fingerprints
+    of the options that were found, `user_rules` the rules of the user.
     """
 
     name: str
@@ -296,6 +295,10 @@ class ValidationResult(NamedTuple):
     editable: bool = False
     known: frozenset[str] = frozenset()
     user_rules: Mapping[str, Any] = {}
+
+    def source_of(self, finding: Finding) -> str:
+        """The name of the source of a finding: without a location it is about the whole of it."""
+        return finding.location.source if finding.location else self.name
 
     @property
     def errors(self) -> tuple[Finding, ...]:

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from osbctl.catalog import Catalog
-from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult
+from osbctl.findings import FailOn, Finding, Location, Severity, ValidationResult, each_place
 from osbctl.paths import JsonPath, pointer
 from osbctl.rule import Rule
 from osbctl.text import escape_line, fingerprint, join_sentences, json_text
@@ -55,9 +55,11 @@ class Report(NamedTuple):
         for result in self.results:
             yield from result.findings
 
-    def source_name(self, finding: Finding) -> str:
-        """The name of the source of a finding; without a location it is about the checked broker."""
-        return finding.location.source if finding.location else self.results[0].name
+    def findings_with_source(self, *, by_place: bool = False) -> Iterator[tuple[str, Finding]]:
+        """The same with the name of the source of each; `by_place`: each place of a group apart."""
+        for result in self.results:
+            for finding in each_place(result.findings) if by_place else result.findings:
+                yield result.source_of(finding), finding
 
     @property
     def failed(self) -> bool:
@@ -159,17 +161,16 @@ def location_as_json(location: Location | None) -> dict[str, Any] | None:
     return {"source": location.source, "line": location.line, "column": location.column} if location else None
 
 
-def compute_fingerprints(findings: Iterable[Finding], root: str) -> Iterator[tuple[Finding, str]]:
-    """Yield each finding with a unique hash of its source, and of its identity or else of rule and JSON pointer.
+def compute_fingerprints(findings: Iterable[tuple[str, Finding]], root: str) -> Iterator[tuple[str, Finding, str]]:
+    """Yield each source and finding with a unique hash of them: of its identity, or else of rule and JSON pointer.
 
     The hash is independent of lines and messages. For a group of findings it is that of the first. Equal hashes get a
     running number.
     """
     seen: Counter[tuple[str, str]] = Counter()
-    for finding in findings:
-        source = relative_path(finding.location.source, root) if finding.location else ""
-        key = (source, finding.identity or f"{finding.rule}\0{pointer(finding.path)}")
-        yield finding, fingerprint("\0".join((*key, str(seen[key]))))
+    for source, finding in findings:
+        key = (relative_path(source, root), finding.identity or f"{finding.rule}\0{pointer(finding.path)}")
+        yield source, finding, fingerprint("\0".join((*key, str(seen[key]))))
         seen[key] += 1
 
 

@@ -51,11 +51,13 @@ def render_gitlab(report: Report) -> str:
             "fingerprint": fingerprint,
             "severity": _GITLAB_SEVERITIES[finding.severity],
             "location": {
-                "path": relative_path(report.source_name(finding), report.root),
+                "path": relative_path(source, report.root),
                 "lines": {"begin": finding.location.line if finding.location else 1},
             },
         }
-        for finding, fingerprint in compute_fingerprints(each_place(report.findings()), report.root)
+        for source, finding, fingerprint in compute_fingerprints(
+            report.findings_with_source(by_place=True), report.root
+        )
     ]
     return json_text(issues)
 
@@ -83,7 +85,7 @@ def _junit_suite_lines(result: ValidationResult, report: Report) -> Iterator[str
     yield f'  <testsuite name={name} {counts} time="0">'
     for finding in findings:
         where = escape_line(str(finding.location or ""))
-        file = quoteattr(escape_line(report.source_name(finding)))
+        file = quoteattr(escape_line(result.source_of(finding)))
         yield f'    <testcase name={quoteattr(f"{finding.rule} {where}".strip())} classname={file} time="0">'
         is_failure = report.is_failure(result, finding)
         element, kind = ("failure", f" type={quoteattr(finding.severity.value)}") if is_failure else ("skipped", "")
@@ -118,7 +120,7 @@ def render_sarif(report: Report) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [
             _finding_as_sarif(finding, fingerprint, index, report.root)
-            for finding, fingerprint in compute_fingerprints(report.findings(), report.root)
+            for _, finding, fingerprint in compute_fingerprints(report.findings_with_source(), report.root)
         ],
     }
     return json_text({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})

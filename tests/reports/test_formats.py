@@ -286,6 +286,17 @@ def test_fingerprints_outlive_edits_elsewhere() -> None:
     assert prints(FINDING._replace(rule="other")) != prints(FINDING)
 
 
+def test_a_finding_without_a_place_is_of_the_source_that_has_it() -> None:
+    lost = without_place()
+    several = report()._replace(results=[ValidationResult(name, (lost,), {}) for name in ("good.yaml", "lost.yaml")])
+    issues = json.loads(render(several, Format.GITLAB))
+    assert [issue["location"]["path"] for issue in issues] == ["good.yaml", "lost.yaml"]
+    alone = json.loads(render(several._replace(results=several.results[1:]), Format.GITLAB))
+    assert alone == issues[1:], "the fingerprint depends on the source, and on no other"
+    suites = [*ElementTree.fromstring(render(several, Format.JUNIT)).iter("testsuite")]
+    assert [suite[0].get("classname") for suite in suites] == [suite.get("name") for suite in suites]
+
+
 @each("source, shown", [
     ("/repository/a/b.yaml", "a/b.yaml"),
     ("./b.yaml", "b.yaml"),

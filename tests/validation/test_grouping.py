@@ -157,7 +157,7 @@ def test_the_secrets_of_each_place_are_redacted() -> None:
 
 def test_the_fingerprint_of_a_group_is_that_of_its_first_place() -> None:
     first, both, other = (
-        [fingerprint for _, fingerprint in compute_fingerprints(validate_plans(plans), "")]
+        [hashed for *_, hashed in compute_fingerprints([("", one) for one in validate_plans(plans)], "")]
         for plans in (
             plan_line(1) + plan_line(2, ", free: true"),
             plan_line(1) + plan_line(2),
