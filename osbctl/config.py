@@ -37,8 +37,9 @@ class Layer(NamedTuple):
         if self.paths is None:
             return True
         relative = os.path.relpath(file, os.path.dirname(self.origin) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
-        prefixes = ("", relative), ("", f"./{relative}"), ("*/", f"/{relative}")
-        return any(fnmatchcase(name, before + pattern) for pattern in self.paths for before, name in prefixes)
+        names = [relative, f"{relative}/"] if os.path.isdir(file) else [relative]  # noqa: PTH112
+        forms = [(before, f"{start}{name}") for name in names for before, start in (("", ""), ("", "./"), ("*/", "/"))]
+        return any(fnmatchcase(name, before + pattern) for pattern in self.paths for before, name in forms)
 
 
 class Config(NamedTuple):
@@ -101,7 +102,8 @@ KEYS: dict[str, str] = {
     "env": "A file with the variables of a brokerpak's broker, as --env; relative to the configuration file.",
     "per-path": "A list of tables with `paths` (patterns, relative to the configuration file) and any of "
     "`api-version`, `platform`, `fail-on`, `select`, `ignore`, `severity` and `env` for the files "
-    "they match. The last matching entry takes precedence; `ignore` and `severity` are merged.",
+    "they match; a source folder or brokerpak is one file, which `FOLDER` and `FOLDER/*` match. The last matching "
+    "entry takes precedence; `ignore` and `severity` are merged.",
     "page": "A table with `title`, `logo` (relative to the configuration file) and `accent`, as for osbctl page.",
 }
 """Every key of a configuration file with its meaning, in the order of the documentation."""

@@ -142,9 +142,11 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     found = load_config(str(file)).for_file(str(tmp_path / "x.yaml"))
     assert (found.select, found.platform) == ((), ()), "an empty list takes back one of all files"
     file.write_text("[[per-path]]\npaths = ['./x.yaml', './old/*']\nignore = ['b']\n")
+    (tmp_path / "old").mkdir()  # a source folder
+    (tmp_path / "older").mkdir()
     config = load_config(str(file))
-    found = [bool(config.for_file(str(tmp_path / name)).ignore) for name in ("x.yaml", "old/c.yaml", "deep/x.yaml")]
-    assert found == [True, True, False]
+    names = ("x.yaml", "old/c.yaml", "old", "deep/x.yaml", "older", "old.yaml")
+    assert [bool(config.for_file(str(tmp_path / name)).ignore) for name in names] == [True] * 3 + [False] * 3
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
