@@ -1,6 +1,7 @@
 """Plans with instances, from a list of ids or an export of a platform."""
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ from osbctl.comparison.values import format_value
 from osbctl.errors import ConfigError
 from osbctl.files import read_bounded
 from osbctl.paths import get_at
-from osbctl.platforms.tools import RowFields, row_name
+from osbctl.platforms.tools import RowFields, parse_row_count, row_name
 from osbctl.sources.exports import export_shapes
 
 _MAX_BYTES = 256 * 1024 * 1024
@@ -17,6 +18,11 @@ NO_INSTANCES = "none"
 _IF_NONE = f"if no plan has instances, use --instances {NO_INSTANCES}"
 _NEXT_PAGE = (("pagination", "next"), ("metadata", "continue"), ("token",))
 """Places in a page of an export, of which one is set if another page follows."""
+_TOTALS = (("pagination", "total_results"), ("num_items",))
+_REMAINING = ("metadata", "remainingItemCount")
+_QUERY = ("pagination", "first", "href")
+"""What a page says of its list: how many rows there are on all pages, or follow; the query that it answers."""
+_ROW_KEYS = (("guid",), ("id",), ("metadata", "uid"))
 
 
 def read_used_plans(file: str) -> frozenset[str]:
@@ -95,7 +101,7 @@ def _parse_export(value: Any, file: str) -> frozenset[str]:
             "export both: kubectl get serviceinstances,clusterserviceplans -A -o json; or join the answers of "
             "/v3/service_plans and /v3/service_instances with jq -s; or list one id on each line",
         )
-    _check_last_page(objects, file)
+    _check_pages(objects, file)
     return frozenset(plans[key] for key in used or plans)
 
 
@@ -131,16 +137,30 @@ def _plan_of_instance(row: Any, shape: RowFields) -> str:
     return next(filter(None, (row_name(row, places) for places in shape.instance)), "")
 
 
-def _check_last_page(objects: list[dict[str, Any]], file: str) -> None:
-    """Raise ConfigError if the last page of instances or of plans is missing: their plans would look unused."""
-    another_follows: dict[bool, list[bool]] = {False: [], True: []}
+def _check_pages(objects: list[dict[str, Any]], file: str) -> None:
+    """Raise ConfigError if a page of instances or of plans is missing: their plans would look unused."""
+    lists: dict[str, list[tuple[dict[str, Any], list[Any]]]] = defaultdict(list)
     for page in objects:
         rows = page.get("resources") or page.get("items")
         if isinstance(rows, list):
             has_instances = any(_plan_of_instance(row, shape) for row in rows for shape in export_shapes())
-            another_follows[has_instances].append(any(get_at(page, place) for place in _NEXT_PAGE))
-    for pages in another_follows.values():
-        if pages and all(pages):
-            raise ConfigError(
-                f"{file}: the list was cut: more pages follow", "add them; per_page=5000 asks for more rows"
-            )
+            lists[str(get_at(page, _QUERY) or has_instances)].append((page, rows))
+    advice = "add the other pages; per_page=5000 asks for more rows"
+    for pages in lists.values():
+        if all(any(get_at(page, place) for place in _NEXT_PAGE) for page, _ in pages):
+            raise ConfigError(f"{file}: the list was cut: more pages follow", advice)
+        held = {_row_key(row) for _, rows in pages for row in rows}
+        total = max(_count_on_all_pages(page, rows) for page, rows in pages)
+        if len(held) < total:
+            raise ConfigError(f"{file}: the list was cut: it holds {len(held):,} of {total:,} rows", advice)
+
+
+def _row_key(row: Any) -> object:
+    """What tells a row from others, and is the same if its page comes twice."""
+    return next(filter(None, (row_name(row, (place,)) for place in _ROW_KEYS)), id(row))
+
+
+def _count_on_all_pages(page: dict[str, Any], rows: list[Any]) -> int:
+    """How many rows the platform says that there are; Kubernetes says how many follow."""
+    counts = [parse_row_count(get_at(page, place)) for place in _TOTALS]
+    return max(*counts, len(rows) + parse_row_count(get_at(page, _REMAINING)))

@@ -115,6 +115,11 @@ USED = {
         }
     ],
 }
+NEXT = {"href": "/v3/service_instances?page=2"}
+OF_ONE, OF_TWO, OF_USER = (
+    {"pagination": {"total_results": 3, "next": follows, "first": {"href": "/v3/service_instances"}}, "resources": rows}
+    for follows, rows in ((NEXT, [INSTANCE]), (NEXT, [{**INSTANCE, "guid": "j"}]), (None, [{"guid": "user-provided"}]))
+)
 
 
 @each("text, ids", [
@@ -123,6 +128,8 @@ USED = {
     (json.dumps(PLANS), {"p1", "p2"}),
     (json.dumps({"plans": PLANS, "instances": [INSTANCE]}), {"p2"}),
     (json.dumps([{**PLANS, "pagination": {"next": {"href": "x"}}}, {**PLANS, "pagination": {}}]), {"p1", "p2"}),
+    (json.dumps([PLANS, OF_TWO, OF_ONE, OF_USER]), {"p2"}),
+    (json.dumps([PLANS, {"num_items": 1, "items": [INSTANCE]}]), {"p2"}),
     *((json.dumps([*export_as(platform, CATALOG), *used]), {"p2"}) for platform, used in USED.items()),
     *((json.dumps(export_as(platform, CATALOG)), {"p1", "p2", "p3"}) for platform in KNOWN),
 ])  # fmt: skip
@@ -143,6 +150,12 @@ def test_instances(tmp_path: Path, text: str, ids: set[str]) -> None:
     (json.dumps({**PLANS, "pagination": {"next": {"href": "x"}}}), "more pages follow"),
     (json.dumps({**export_as(K8S, CATALOG)[0], "metadata": {"continue": "x"}}), "more pages follow"),
     (json.dumps({**export_as(Platform.SERVICE_MANAGER, CATALOG)[1], "token": "x"}), "more pages follow"),
+    (json.dumps([PLANS, OF_ONE, OF_USER]), "the list was cut: it holds 2 of 3 rows"),
+    (json.dumps([PLANS, OF_ONE, OF_ONE, OF_USER]), "the list was cut: it holds 2 of 3 rows"),
+    (json.dumps([PLANS, OF_USER, OF_TWO]), "it holds 2 of 3 rows"),
+    (json.dumps([PLANS, {"num_items": 2, "items": [INSTANCE]}]), "it holds 1 of 2 rows"),
+    (json.dumps([PLANS, {"metadata": {"continue": "x", "remainingItemCount": 2}, "items": [INSTANCE]}, {"items": [INSTANCE]}]),
+     "it holds 1 of 3 rows"),
 ])  # fmt: skip
 def test_wrong_instances_are_refused(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / "x").write_text(text)
