@@ -301,17 +301,15 @@ def _cause(body: bytes) -> str:
 
 def _message(value: JsonValue) -> str:
     """The description of an error object (OSB, Service Broker Errors), or the message that frameworks write."""
-    if not isinstance(value, dict):
-        return ""
-    fields = {key.lower(): inner for key, inner in reversed(value.items())}
-    fields["description"] = value.get("description", fields.get("description"))
-    for key in ("description", "message", "detail", "error"):
-        inner = fields.get(key)
-        if isinstance(inner, str) and inner.strip():
-            is_vague = key == "message" and inner == "No message available"  # Spring
-            return str(fields.get("error", inner)) if is_vague else inner
-        if key == "error" and (text := _message(inner)):
-            return text
+    while isinstance(value, dict):
+        fields = {key.lower(): inner for key, inner in reversed(value.items())}
+        fields["description"] = value.get("description", fields.get("description"))
+        for key in ("description", "message", "detail", "error"):
+            inner = fields.get(key)
+            if isinstance(inner, str) and inner.strip():
+                is_vague = key == "message" and inner == "No message available"  # Spring
+                return str(fields.get("error", inner)) if is_vague else inner
+        value = fields.get("error")
     return ""
 
 

@@ -29,8 +29,10 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Probe, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
 from osbctl.findings import Finding, Severity
+from osbctl.paths import depth
 from osbctl.platforms import ApiVersion, Platform, format_platforms, platforms_refusing
 from osbctl.rule import RULES
+from osbctl.sources.read_bytes import MAX_DEPTH
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"  # sent as the request identity, to see whether it comes back
@@ -313,6 +315,8 @@ def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
     """Severity and description of the differences between two JSON values, most severe first."""
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return Severity.ERROR, "one of them is not a JSON object"
+    if max(depth(before), depth(after)) > MAX_DEPTH:
+        return Severity.ERROR, f"one of them is nested deeper than {MAX_DEPTH} levels"
     changes = sorted(compare_catalogs(before, after), key=lambda change: -change.level.rank)
     if not changes:
         return Severity.INFO, "only in how it is written"

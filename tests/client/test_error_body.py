@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from osbctl.client.catalog_client import error_description, fetch_catalog, parse_broker_url
+from osbctl.client.catalog_client import _message, error_description, fetch_catalog, parse_broker_url
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.errors import SourceError, UsageError
 from tests.broker.conftest import authority as authority
@@ -34,6 +35,13 @@ _PAGE = "<!DOCTYPE html><html><head><title>Oops</title><style>a{}</style></head>
 ])  # fmt: skip
 def test_the_cause_is_shown(body: bytes, shown: str) -> None:
     assert error_description(body, OPTIONS) == f": {shown}"
+
+
+def test_a_message_may_lie_deep() -> None:
+    body: Any = {"description": "no plan"}
+    for _ in range(5_000):
+        body = {"error": body}
+    assert _message(body) == "no plan"
 
 
 def test_no_body_shows_a_password_that_was_sent() -> None:

@@ -160,6 +160,8 @@ class Handler(BaseHTTPRequestHandler):
                 plan["id"] = f"A1F7C254-3B6D-4C8E-8F02-{self.count:012}"
             case "updated":
                 service["metadata"]["updatedAt"] = f"{self.count:04}"
+            case "nests":
+                service["metadata"] = json.loads(f'{{"{self.count}": ' * 700 + "1" + "}" * 700)
             case "reorders":
                 service["plans"].insert(self.count % 2, {**plan, "id": "another", "name": "large"})
             case "empty-when-new" if version > "2.15":

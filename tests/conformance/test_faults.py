@@ -143,6 +143,7 @@ def test_every_rule_of_the_wire_is_shown() -> None:
     ("unstable", Severity.ERROR, r"db/small: the id changed from .* while the name stayed"),
     ("updated", Severity.INFO, r"db: metadata.* changed from \"0000\" to \"0001\""),
     ("reorders", Severity.INFO, r"db: the plans changed order"),
+    ("nests", Severity.ERROR, "one of them is nested deeper than 100 levels"),
 ])  # fmt: skip
 def test_what_moves_between_two_requests_counts_as_much_as_it_hurts(name: str, severity: Severity, told: str) -> None:
     with faulty(name) as (address, _):
