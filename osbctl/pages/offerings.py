@@ -21,7 +21,7 @@ from osbctl.pages.safe_content import (
     split_blocks,
 )
 from osbctl.parameter_table import Parameter, parameters
-from osbctl.paths import JsonPath, pointer
+from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import Outcome, VerdictKind
 from osbctl.views import Prices, bullets, flag_text, format_amount, is_free, parse_prices, price_phrases, yes_or_no
@@ -60,15 +60,14 @@ class ChangeNote(NamedTuple):
 
 
 class FindingNote(NamedTuple):
-    """One finding; `anchor` as in `ChangeNote`."""
+    """One finding, its places (source, line and column, else the JSON pointer) with their anchors, as in `ChangeNote`.
+
+    `more` is the number of further places.
+    """
 
     finding: Finding
-    anchor: str
-
-    @property
-    def place(self) -> str:
-        """Source, line and column, else the JSON pointer."""
-        return str(self.finding.location or pointer(self.finding.path))
+    places: Sequence[tuple[str, str]]
+    more: int
 
 
 class VerdictView(NamedTuple):

@@ -16,11 +16,12 @@ from markupsafe import Markup, escape
 from osbctl import __version__
 from osbctl.changes import READING_ORDER, join_by, platforms_and_effects
 from osbctl.errors import UsageError
-from osbctl.findings import Severity
+from osbctl.findings import MAX_LOCATED, Severity
 from osbctl.messages import Redactor
 from osbctl.pages import MAX_WITH_REQUESTS, Content, Part
 from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView, VerdictView, catalog_verdicts
 from osbctl.pages.safe_content import Anchors, format_inline, fragment
+from osbctl.paths import pointer
 from osbctl.text import escape_line
 
 N = TypeVar("N")
@@ -28,6 +29,8 @@ N = TypeVar("N")
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
+_MAX_PLACES = 11
+"""Places of a finding that are named."""
 _COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Content Security Policy that allows one style, one script and `data:` images only."""
@@ -99,14 +102,19 @@ def _attach_changes(part: Part, views: Sequence[ServiceView]) -> list[ChangeNote
 
 
 def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNote]:
-    """Return the findings of a part in their order, and attach each to its view."""
+    """Return the findings of a part in their order, and attach each to the views of its places."""
     by_path = {service.path: view for service, view in zip(part.catalog.services, views, strict=True)}
     notes = []
     for finding in part.findings:
-        view = by_path.get(finding.path[:2])
-        notes.append(FindingNote(finding, view.anchor if view else ""))
-        if view:
-            view.findings.append(notes[-1])
+        each = finding.at_each_place()
+        places = []
+        for one in each[:_MAX_PLACES]:
+            view = by_path.get(one.path[:2])
+            places.append((str(one.location or pointer(one.path)), view.anchor if view else ""))
+        notes.append(FindingNote(finding, places, len(each[_MAX_PLACES:]) + len(finding.members[MAX_LOCATED:])))
+        for path in dict.fromkeys(member.path[:2] for member in finding.members or (finding,)):
+            if path in by_path:
+                by_path[path].findings.append(notes[-1])
     return notes
 
 

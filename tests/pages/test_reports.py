@@ -1,6 +1,7 @@
 """`--format html` of validate, diff and drift: a page that begins with their report."""
 
 import json
+import re
 from pathlib import Path
 
 from osbctl.catalog import Catalog
@@ -11,6 +12,7 @@ from osbctl.platforms import Platform
 from osbctl.reports import Format, Report
 from osbctl.reports import render as render_findings
 from osbctl.reports.changes import DiffFormat, DiffReport, render
+from osbctl.sources.document import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import unreadable_result, validate_document
@@ -50,6 +52,24 @@ def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))
     assert f"{judgement.findings[0].location.source}:" in front
     assert "<h3>Findings</h3>" in behind
+
+
+def test_each_place_of_a_finding_is_named_and_each_of_its_services_has_it() -> None:
+    plans = "\n".join(f"  - {{id: {number}, name: p{number}, description: d}}" for number in range(13))
+    services = "".join(
+        f"- id: {name}\n  name: {name}\n  description: d\n  bindable: true\n  plans:\n{plans}\n" for name in "abc"
+    )
+    judgement = validate_document(
+        parse_document(f"services:\n{services}".encode(), "c.yaml"),
+        ValidationOptions(select=frozenset({"default-implicit"})),
+    )
+    html = render_findings(Report([judgement], dict), Format.HTML)
+    front, behind = html.split('id="services"')
+    places = re.findall(r'<a href="(#[^"]+)">(c.yaml:\d+:\d+)</a>', front)
+    assert [int(place.split(":")[1]) for _, place in places] == [7, *range(8, 18)]
+    assert len({anchor for anchor, _ in places}) == 1
+    assert "and 28 more" in front
+    assert behind.count("<h3>Findings</h3>") == 3
 
 
 def test_a_page_since_another_has_the_changes_of_diff(tmp_path: Path) -> None:
