@@ -39,7 +39,7 @@ _YTT = re.compile(r"^(?:[^#\n]*[ \t])?#@", re.MULTILINE)
 _YTT_VALUE = re.compile(r"^[ \t]*(?:-[ \t]+)*(?:-|[\w.-]+:)[ \t]+#@", re.MULTILINE)
 _CONFLICT = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _YAML_START = re.compile(r"^---(?=\s|$)", re.MULTILINE)
-_CONTENT = re.compile(r"^(?![ \t]*(?:#.*)?$|%|(?:---|\.\.\.)[ \t]*(?:#.*)?$)", re.MULTILINE)
+_CONTENT = re.compile(r"^(?!(?:---|\.\.\.)?[ \t\r]*(?:#.*)?$|%)", re.MULTILINE)
 """The beginning of a line that is more than a comment, a directive or a mark between documents."""
 
 

@@ -160,7 +160,7 @@ def head_commit_date() -> str:
 
 
 def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> dict[str, bytes]:
-    """The files of a folder `REV:path` whose names have one of these endings, by their paths in it.
+    """The files of a folder `REV:path` whose names, in lower case, have one of these endings, by their paths in it.
 
     Raises SourceError: git does not know it; DocumentError: they are larger than the limit.
     """
@@ -172,7 +172,7 @@ def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> di
     for entry in listed.split(b"\0")[:-1]:
         about, _, path = entry.partition(b"\t")
         mode, _, blob, size = about.split()
-        if mode.startswith(b"100") and os.fsdecode(path).endswith(endings):  # a file, not a link
+        if mode.startswith(b"100") and os.fsdecode(path).lower().endswith(endings):  # a file, not a link
             found[os.fsdecode(path)] = blob, int(size)
     if sum(size for _, size in found.values()) > limits.bytes:
         raise too_large_error(source, limits)

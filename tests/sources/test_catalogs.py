@@ -193,6 +193,9 @@ def test_a_stream_of_documents() -> None:
     assert document.data == parse_catalog(STREAM, "a.yaml", at="/1/catalog", allow_nested=False).data
     path = ("services", 0, "name")
     assert str(document.locate([path])[path]) == "a.yaml:9:15"
+    blank = STREAM.replace("templates\n", "templates\n \n").replace("# nothing", "# nothing\n...")
+    for text in (STREAM, blank, blank.replace("# nothing", "")):
+        assert parse_catalog(text.replace("\n", "\r\n"), "a.yaml").read_as == document.read_as
     assert [str(note.location) for note in document.notes] == ["a.yaml:9:21"]
     assert "a stream of 2" in refusal(STREAM, "a.yaml", at="/catalog").hint
     two = STREAM.replace("kind: Deployment", "services: [{plans: []}]")

@@ -24,9 +24,9 @@ from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.source_tree import (
     LOCK,
+    LOOKALIKES,
     NO_VARIABLES,
     SETTINGS,
-    SUFFIXES,
     SourceTree,
     bundle_schemas,
     is_brokerpak,
@@ -247,13 +247,20 @@ class Overlay:
         if not isinstance(added, list) or not all(isinstance(plan, dict) for plan in added):
             self._add_problem("add-plans must be a list of plans", path)
             return
-        names = {plan.get("name") for plan in service.get("plans", []) if isinstance(plan, dict)}
+        if not added:
+            return
+        plans = service.setdefault("plans", [])
+        if not isinstance(plans, list):
+            self._add_problem("plans can be added to a list only, which the plans of the service are not", path)
+            return
+        names = {name for one in plans if isinstance(one, dict) and isinstance(name := one.get("name"), str)}
         for index, plan in enumerate(added):
-            if plan.get("name") in names:
-                self._add_problem(f"plan {plan['name']!r} already exists", (*path, index), "change it under plans")
-            names.add(plan.get("name"))
-            taken = self._composer.copy(self._part, plan, (*path, index))
-            service["plans"] = [*service.get("plans", []), taken]
+            name = plan.get("name")
+            if isinstance(name, str):
+                if name in names:
+                    self._add_problem(f"plan {name!r} already exists", (*path, index), "change it under plans")
+                names.add(name)
+            plans.append(self._composer.copy(self._part, plan, (*path, index)))
 
     def _apply_merge_patch(self, target: dict[str, Any], patch: dict[str, Any], path: JsonPath) -> None:
         """Apply the merge patch at `path` of the overlay (RFC 7396)."""
@@ -286,7 +293,7 @@ def read_folder(folder: str, *, variables_of: Callable[[str], Variables] | None 
         variables = variables_of(folder) if variables_of else {}
         return read_brokerpak(folder, limits=limits, unsaved=unsaved, variables=variables)
     if ":" in folder and not Path(folder).exists():
-        files = read_git_folder(folder, (*SUFFIXES, LOCK), options.get("limits", DEFAULT_LIMITS))
+        files = read_git_folder(folder, (*LOOKALIKES, LOCK), options.get("limits", DEFAULT_LIMITS))
         if not any(name.startswith("services/") for name in files):
             message = f"{folder}: in that revision, this folder is neither a source folder nor a brokerpak"
             raise SourceError(message, f"name a file in it: {folder.removesuffix('/')}/FILE")

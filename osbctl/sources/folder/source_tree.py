@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,10 @@ SETTINGS = ("services", "defaults", "fields")
 
 LOCK = "catalog.lock"
 
-_LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
+_TOPS = ("services", "service", "plans", "plan")
+"""Names of folders whose files are meant as parts of a catalog, in lower case."""
+
+LOOKALIKES = (*SUFFIXES, ".jsonc", ".json5", ".toml", ".j2", ".jinja", ".tmpl", ".tpl", ".erb")
 """Suffixes of files that look like parts of a catalog, in lower case."""
 
 _PLACES = "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml; move or remove it"
@@ -128,16 +131,23 @@ class SourceTree:
 
     def report_unread_files(self) -> None:
         """Add a problem for each file in services/, plans/ or the like that looks like a part and was not read."""
-        tops = next(os.walk(self.folder), ("", [], []))[1]
-        for top in sorted(name for name in tops if name.lower() in ("services", "service", "plans", "plan")):
-            for folder, folders, names in os.walk(self.folder / top):
-                folders[:] = sorted(name for name in folders if not name.startswith("."))
-                for name in sorted(names):
-                    file = Path(folder, name)
-                    looks_like_a_part = file.suffix.lower() in _LOOKALIKES and not name.startswith((".#", "._"))
-                    if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
-                        message = f"{file.as_posix()} is not part of the catalog"
-                        self.problems.add("folder-unread", message, hint=_PLACES)
+        for file in sorted({*self._walk()}):
+            looks_like_a_part = file.suffix.lower() in LOOKALIKES and not file.name.startswith((".#", "._"))
+            if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
+                message = f"{file.as_posix()} is not part of the catalog"
+                self.problems.add("folder-unread", message, hint=_PLACES)
+
+    def _walk(self) -> Iterator[Path]:
+        """The files, on disk or unsaved, in folders that are meant for parts of the catalog, none in hidden ones."""
+        for top in next(os.walk(self.folder), ("", [], []))[1]:
+            for folder, folders, names in os.walk(self.folder / top) if top.lower() in _TOPS else ():
+                folders[:] = [name for name in folders if not name.startswith(".")]
+                yield from (Path(folder, name) for name in names)
+        for file in self._unsaved:
+            inside = file.relative_to(self._root) if self._root in file.parents else Path()
+            *folders, _ = inside.parts or ("",)
+            if folders and folders[0].lower() in _TOPS and not any(name.startswith(".") for name in folders):
+                yield self.folder / inside
 
     def find_files(self, *subfolders: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""

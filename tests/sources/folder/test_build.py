@@ -25,6 +25,7 @@ from tests.case import each
 from tests.corpus import catalogs, needs_corpus
 from tests.deploy.harness import write as write_files
 from tests.fragments import DRAFT_04
+from tests.git import commit
 
 SERVICE = """\
 name: postgres
@@ -175,6 +176,26 @@ def test_an_overlay_that_addresses_nothing_is_an_error(tmp_path: Path, overlay: 
     assert only(found[:1]) == ("build-overlay", "overlay.yaml", line)
 
 
+NO_LIST = "plans can be added to a list only, which the plans of the service are not"
+
+
+@each("plans, overlay, wanted", [
+    *((plans, "description: x", plans) for plans in (None, "ab", {"a": 1}, [1, None], [{"name": ["x"]}, {"name": {}}])),
+    *(([{"id": "b"}, one], f"add-plans: [{one}, {one}]", [{"id": "b"}, one, one, one]) for one in ({}, {"name": [1]})),
+    ([{"id": "b"}], "add-plans: [{name: a}, {name: a}]", "plan 'a' already exists"),
+    *((plans, "add-plans: [{id: c}]", NO_LIST) for plans in (None, "ab", {"a": 1}, 3)),
+])  # fmt: skip
+def test_an_overlay_of_a_service_with_faulty_plans(tmp_path: Path, plans: Any, overlay: str, wanted: Any) -> None:
+    service = json.dumps({"name": "postgres", "plans": plans})
+    write(tmp_path, services__postgres=service, overlay=f"services: {{postgres: {{{overlay}}}}}")
+    try:
+        found = built(tmp_path, overlays=[str(tmp_path / "overlay.yaml")])["services"][0]["plans"]
+    except DocumentError as error:
+        assert [one.rule for one in error.findings] == ["build-overlay"]
+        found = error.findings[0].message
+    assert found == wanted
+
+
 VARIABLES: list[tuple[dict[str, str] | None, str, str | None]] = [
     ({"REGION": "eu"}, "in ${REGION}", "in eu"),
     ({"REGION": "eu"}, "${REGION}${REGION}", "eueu"),
@@ -261,6 +282,15 @@ def test_what_nothing_reads_is_an_error(tmp_path: Path, name: str, listed: bool)
     assert (finding.rule, finding.message) == ("folder-unread", f"{tmp_path / name} is not part of the catalog")
     places = "a service stands at services/SERVICE.yaml, a plan at services/SERVICE/plans/PLAN.yaml"
     assert finding.hint == f"{places}; move or remove it"
+
+
+def test_what_nothing_reads_is_an_error_in_a_revision_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "f", services__postgres=SERVICE)
+    write_files(tmp_path / "f", dict.fromkeys((*UNREAD, "services/.b/x.yaml", "services/._a.yaml", "x/a.yaml"), "a: 1"))
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    unread = {f"HEAD:f/{name} is not part of the catalog" for name in UNREAD}
+    assert {finding.message for finding in faults(Path("HEAD:f"))} == unread
 
 
 def test_files_in_a_misspelt_folder_are_named_where_there_is_no_other(tmp_path: Path) -> None:
