@@ -4,10 +4,10 @@ Cloud Foundry refuses a draft that it does not know. It knows draft-04 and draft
 schema means the same in an older draft if that defines all of its keywords, and their values, in the same way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
-from osbctl.paths import LITERALS, JsonValue, find_refs, pointer, subschemas
+from osbctl.paths import JsonPath, JsonValue, entries, find_refs, pointer, resolve_ref, subschemas, value_at
 
 
 class UndecidableError(Exception):
@@ -90,7 +90,8 @@ def detect_dialect(schema: JsonValue) -> Dialect:
         return DRAFT_4 if isinstance(schema, bool) else DRAFT_7
     if "$schema" not in schema:
         has_later = any(not (_DRAFT_7 - _DRAFT_4).isdisjoint(place.value) for place in subschemas(schema))
-        is_draft_4 = not has_later and _meets_metaschema(schema, DRAFT_4)
+        parts = _judged_parts(schema, DRAFT_4).values()
+        is_draft_4 = not has_later and all(_meets_metaschema({"not": part}, DRAFT_4) for part in parts)
         return DRAFT_4 if is_draft_4 else DRAFT_7
     if known := find_dialect(schema["$schema"]):
         return known
@@ -183,12 +184,33 @@ def _find_difference(schema: dict[str, Any], old: Dialect, new: Dialect) -> str:
     for place in subschemas(schema):
         if what := _find_difference_at(place.value, old, new):
             return f"{what} at {pointer(place.path) or 'the top'}"
+    if what := next(_unfollowed_refs(schema), ""):
+        return what
+    parts = [{"not": part} for part in _judged_parts(schema, new).values()]
+    is_lost = any(not is_valid_schema(part, new) and is_valid_schema(part, old) for part in parts)
+    return "it is not valid" if is_lost else ""
+
+
+def _unfollowed_refs(schema: dict[str, Any]) -> Iterator[str]:
+    """The references that lead elsewhere, or to what `subschemas` does not take for a schema, each with the reason."""
+    places = {place.path for place in subschemas(schema)}
     for path, ref in find_refs(schema):
+        target = resolve_ref(schema, ref)
         if not ref.startswith("#/") and ref != "#":
-            return f"{ref[:60]!r} at {pointer(path)} leads elsewhere"
-        if not LITERALS.isdisjoint(ref.split("/")):  # a schema that the walk above has not seen
-            return f"{ref[:60]!r} may not be followed"
-    return "it is not valid" if is_valid_schema(schema, old) and not is_valid_schema(schema, new) else ""
+            yield f"{ref[:60]!r} at {pointer(path)} leads elsewhere"
+        elif target is not None and target not in places and isinstance(value_at(schema, target), dict):
+            yield f"{ref[:60]!r} may not be followed"
+
+
+def _judged_parts(schema: dict[str, Any], dialect: Dialect) -> dict[JsonPath, JsonValue]:
+    """The whole schema, and the parts that a metaschema skips though a reference may lead there, each by its path."""
+    skipped = (KEYWORDS - dialect.keywords) | {"$defs"}
+    paths: list[JsonPath | None] = [(), *(resolve_ref(schema, ref) for _, ref in find_refs(schema))]
+    for place in subschemas(schema):
+        for keyword in skipped & place.value.keys():
+            paths += ((*place.path, keyword, name) for name, _ in entries(place.value[keyword]))
+    parts = {path: value_at(schema, path) for path in paths if path is not None}
+    return {path: part for path, part in parts.items() if isinstance(part, dict | bool)}
 
 
 def _find_difference_at(schema: dict[str, Any], old: Dialect, new: Dialect) -> str:

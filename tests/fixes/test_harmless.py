@@ -16,15 +16,17 @@ from osbctl.errors import OsbctlError
 from osbctl.findings import Severity
 from osbctl.paths import get_at
 from osbctl.placeholders import holds_placeholder
+from osbctl.requests import request_errors
 from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import decode_utf8, parse_document, parse_text
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.case import each
 from tests.cli.program import osbctl
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import differences
-from tests.fixes.test_fix import HEAD, PLAN, fix_text
+from tests.fixes.test_fix import D6, D7, D2020, HEAD, PLAN, fix_text, with_schema
 from tests.fragments import places
 
 OPTIONS = ValidationOptions()
@@ -172,6 +174,16 @@ def test_a_file_without_a_catalog_stays(top: str, tmp_path: Path) -> None:
     file.write_text(top)
     osbctl("fix", "--unsafe", str(file))
     assert file.read_text() == top
+
+
+@each("head", [{"$schema": D2020}, {"$schema": D7}, {}])
+def test_the_fix_of_a_draft_keeps_what_a_schema_refuses(head: dict[str, str]) -> None:
+    ratio = {"type": "number", "exclusiveMaximum": 2}
+    schema = {"type": "object", "properties": {"ratio": {"$ref": "#/$defs/ratio"}}, "$defs": {"ratio": ratio}}
+    (plan,) = parse_catalog(fix_text(with_schema(head | schema), "c.json")[0], "c.json").catalog.plans
+    fixed = plan.parameters["service_instance.create"]
+    assert fixed == {"$schema": D6, **schema}
+    assert [fault.message for fault in request_errors(fixed, {"ratio": 5})] == ["ratio must be less than 2, not 5"]
 
 
 MERGED = """x-base: &base

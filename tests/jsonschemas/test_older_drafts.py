@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from osbctl.jsonschemas.compare import compare_schemas
-from osbctl.jsonschemas.dialects import DRAFTS, find_older_draft
+from osbctl.jsonschemas.dialects import DRAFTS, detect_dialect, find_older_draft
 from osbctl.platforms.cloudfoundry.verdict import judge
-from tests.case import case
+from tests.case import case, each
 
 _LATER = ["http://json-schema.org/draft-07/schema", "https://json-schema.org/draft/2019-09/schema"]
 _LATER += ["https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft-07/schema#"]
@@ -32,6 +32,7 @@ _AS_NEITHER: list[dict[str, Any]] = [
     {"if": {"const": "a"}, "then": {"minLength": 3}}, {"not": {"if": {"const": "a"}, "else": {"minLength": 3}}},
     {"$id": "https://example.com/a"}, {"$ref": "https://example.com/a"}, {"$ref": "#name"},
     {"$ref": "#/properties/p/default", "default": {"if": {}}},
+    {"$ref": "#/properties/p/defaul%74", "default": {"if": {}}}, {"properties": {"const": {}, "a": {"$ref": "#/properties/p/properties"}}},
 ]  # fmt: skip
 _SINCE_2019 = [{"dependentRequired": {"a": ["b"]}}, {"$ref": "#/definitions/x", "minLength": 3}]
 
@@ -60,6 +61,26 @@ def test_no_draft_is_named_in_which_a_schema_means_something_else(address: str) 
             older = find_older_draft(_schema(address, inner))
             assert older.address == ""
             assert older.hint.startswith("express it otherwise, and write http://json-schema.org/draft-06/schema#")
+
+
+@each("part, draft", [
+    ({"type": "number", "exclusiveMaximum": 2}, "06"), (True, "06"), (False, "06"), ({"required": []}, "06"),
+    ({"properties": {"a": {"items": True}}}, "06"), ({"$defs": {"a": {"exclusiveMinimum": 0}}}, "06"),
+    ({"type": "number", "maximum": 2}, "04"), ({"type": "string", "enum": ["a"]}, "04"),
+])  # fmt: skip
+def test_what_a_metaschema_skips_counts_as_under_definitions(part: Any, draft: str) -> None:
+    for place in ("definitions/x", "$defs/x", "%24defs/x", "x-shared/x", "x-shared/deep/x"):
+        inside: Any = part
+        for step in reversed(place.replace("%24", "$").split("/")):
+            inside = {step: inside}
+        schema = {"properties": {"p": {"$ref": f"#/{place}"}}, **inside}
+        for address in _LATER:
+            older = find_older_draft({"$schema": address, **schema})
+            assert (place, older.address[-10:], older.is_safe) == (place, f"{draft}/schema#", True)
+        assert detect_dialect(schema).name == ("draft-04" if draft == "04" else "draft-07")
+    for address in _LATER[:3]:  # a part that is not valid in any draft hides no other
+        broken = {"$schema": address, "properties": {"p": {"type": "int"}}, "$defs": {"x": part}}
+        assert find_older_draft(broken).address[-10:] == f"{draft}/schema#"
 
 
 def test_a_format_that_the_older_draft_does_not_define_makes_it_unsafe() -> None:
