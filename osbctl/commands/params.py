@@ -45,7 +45,7 @@ class PlanParameters:
     """Parameters of one plan, for one purpose.
 
     `schema` is None if the plan has none. Without a request, `examples` may be set and `faults` is None; with one,
-    `faults` are its errors, and `commands` is empty if there are any.
+    `faults` are its errors, and `commands` is empty if there are any. `masked`: these lack values with secret names.
     """
 
     service: str
@@ -130,9 +130,9 @@ def plan_parameters(
     sent in `previous` requests, which the broker of a brokerpak adds to an update. Commands that send it are those of
     `platforms`.
 
-    Raises UsageError (there is no such service offering or plan, or `previous` without an update), SourceError (the
-    file cannot be opened, or the schema cannot be applied), DocumentError (the request, or what should hold the schema,
-    is no JSON object).
+    Raises UsageError (there is no such service offering or plan, or `previous` without an update of an instance of a
+    brokerpak), SourceError (the file cannot be opened, or the schema cannot be applied), DocumentError (the request,
+    or what should hold the schema, is no JSON object).
     """
     offering = find_by_name_or_id(document.catalog.services, service, "there is no service")
     found = find_by_name_or_id(offering.plans, plan, f"service {offering.name!r} has no plan")
@@ -148,8 +148,8 @@ def plan_parameters(
         update = purpose is Purpose.UPDATE
         rows = tuple(describe_inputs(rules, update=update))
         about = replace(about, schema=rules.schema, parameters=rows, is_brokerpak=True)
-    if previous is not None and (request is None or purpose is not Purpose.UPDATE):
-        raise UsageError("--previous is for a request to update an instance", "add --for update and -c")
+    if previous is not None:
+        _check_previous(is_update=request is not None and purpose is Purpose.UPDATE, is_brokerpak=about.is_brokerpak)
     if request is None:
         if rules:
             return replace(about, examples=generate_broker_examples(rules, update=update))
@@ -164,15 +164,29 @@ def plan_parameters(
         wrong += [one for one in request_errors(schema, sent.data) if (one.rule, one.path) not in known]
     if wrong:
         return replace(about, faults=_locate_findings(wrong, sent))
-    shown = redact(sent.data)
-    file, content = sent.name, ""
-    if file in (INLINE, STDIN):
-        file, content = PARAMETERS_FILE, json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
     # The tools of platforms know a service offering by its name, even where its id was asked for.
-    provision = ProvisionRequest(offering.name or service, found.name or plan, broker, shown, file, content)
-    return replace(
-        about, faults=(), commands=tuple(build_commands(provision, purpose, platforms)), masked=shown != sent.data
-    )
+    provision = ProvisionRequest(offering.name or service, found.name or plan, broker, sent.data, sent.name)
+    shown = _commands_to_show(replace(provision, parameters=redact(sent.data)), purpose, platforms)
+    masked = shown != _commands_to_show(provision, purpose, platforms)
+    return replace(about, faults=(), commands=shown, masked=masked)
+
+
+def _commands_to_show(
+    provision: ProvisionRequest, purpose: Purpose, platforms: Collection[Platform]
+) -> tuple[Command, ...]:
+    """The commands that send a request, with a file for what is in none yet."""
+    if provision.file in (INLINE, STDIN):
+        content = json.dumps(provision.parameters, indent=2, ensure_ascii=False) + "\n"
+        provision = replace(provision, file=PARAMETERS_FILE, content=content)
+    return tuple(build_commands(provision, purpose, platforms))
+
+
+def _check_previous(*, is_update: bool, is_brokerpak: bool) -> None:
+    """Raise UsageError if the parameters of earlier requests have no effect on this one."""
+    if not is_update:
+        raise UsageError("--previous is for a request to update an instance", "add --for update and -c")
+    if not is_brokerpak:
+        raise UsageError("--previous is for brokerpaks", "leave it out: only their broker adds what was sent before")
 
 
 def _check_described(document: Document, plan: ServicePlan, purpose: Purpose) -> None:
@@ -191,8 +205,8 @@ def _check_described(document: Document, plan: ServicePlan, purpose: Purpose) ->
 def _read_request(text: str) -> Document:
     """Parse a request: JSON, `@FILE` for a file that holds it, or `@-` for standard input."""
     try:
-        in_file = text.startswith("@")
-        sent = read_object(text[1:]) if in_file else parse_document(text.encode(), INLINE)
+        data = text.encode("utf-8", sys.getfilesystemencodeerrors())  # as Python decoded it
+        sent = read_object(text[1:]) if text.startswith("@") else parse_document(data, INLINE)
     except DocumentError as error:
         hint = "parameters are a JSON object"
         findings = (f._replace(hint=hint) if f.rule == "not-an-object" else f for f in error.findings)
@@ -227,7 +241,7 @@ def params_lines(params: PlanParameters, paint: AnsiStyle, width: int) -> Iterat
         checked = "the plan describes no parameters for"
     yield f"{name}: {checked} this request to {_REQUESTS[params.purpose]}"
     if params.masked:
-        yield "Values with secret names are left out below; add them to the file before sending it."
+        yield "Values with secret names are left out below; add them before you send it."
     yield from _command_lines(params.commands, paint)
 
 
@@ -292,6 +306,7 @@ def params_json(params: PlanParameters) -> dict[str, Any]:
         "examples": found and {"smallest": found.smallest, "fullest": found.fullest, "why": found.why},
         "accepted": None if params.faults is None else not params.faults,
         "faults": [_fault_json(fault) for fault in params.faults or ()],
+        "masked": params.masked,
         "commands": [
             {"tool": c.tool, "shell": c.shell, "command": c.text, "file": c.file, "content": c.content, "why": c.why}
             for c in params.commands

@@ -151,7 +151,7 @@ ROWS = {
         {
             "source": "@ message-queue shared",
             "request": "catalog.json message-queue shared --parameters AT@",
-            "previous": "catalog.json message-queue shared --for update --parameters {} --previous AT@",
+            "previous": "pak acme-database.v1 small --env vars.env --for update --parameters {} --previous AT@",
             "config": "catalog.json message-queue shared --config @",
             "env": "pak acme-database.v1 small --env @",
         },

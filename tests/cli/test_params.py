@@ -69,8 +69,15 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
     assert '-c "my params.json"' in ran.stdout
     assert "hunter2" not in ran.stdout + ran.stderr
     assert "the plan describes no parameters" in ran.stdout
-    inline = osbctl("params", "c.json", "s", "p", "-c", request, "--format", "json", cwd=tmp_path, code=0).stdout
-    assert json.loads(inline)["accepted"] and "hunter2" not in inline
+    for sent, platform, masked in (
+        (request, "cloudfoundry", True), ("{}", "cloudfoundry", False),
+        ("@my params.json", "kubernetes", True), ("@my params.json", "cloudfoundry", False),
+    ):  # fmt: skip
+        words = ("params", "c.json", "s", "p", "-c", sent, "-p", platform)
+        told = osbctl(*words, "-f", "json", cwd=tmp_path, code=0).stdout
+        assert json.loads(told)["accepted"] and "hunter2" not in told
+        shown = osbctl(*words, cwd=tmp_path, code=0).stdout
+        assert (json.loads(told)["masked"], "are left out below" in shown, "(secret)" in shown) == (masked,) * 3
 
 
 @each("purpose", Purpose)
@@ -91,6 +98,7 @@ def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str
         (["postgres", "small", "-c", "a: 1"], 1, "a request is JSON"),
         (["postgres", "small", "-c", "[1]"], 1, "parameters are a JSON object"),
         (["postgres", "small", "-c", "[1"], 1, "-c:1:2: error"),
+        (["postgres", "small", "-c", '{"size": 1, "a":"\udcff"}'], 1, "-c:1:18: error: the byte 0xff is not UTF-8"),
         (["postgres", "small", "-c", "@nosuch.json"], 3, "nosuch.json: there is no such file"),
         (["postgres", "small", "--for", "delete"], 2, "delete"),
     ],

@@ -46,6 +46,7 @@ def test_options_that_no_source_can_use(folder: Path) -> None:
         )),
         *((f"{call} --at /x", "--at is for files") for call in (f"diff {address} {address}", f"page {address}")),
         ("params a.json service-s small -b x", "--broker is for the commands"),
+        ("params a.json service-s small --for update -c {} --previous {}", "--previous is for brokerpaks"),
         ("drift a --api-version 2.15", "--api-version is for brokers that are not registered"),
         ("drift --all --at /x", "--at is for brokers that are not registered"),
         ("drift a --env vars.env", "--env is for brokers that are not registered"),
