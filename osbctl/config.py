@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from osbctl.errors import ConfigError
 from osbctl.files import parse_toml, read_bounded
+from osbctl.rule import Category
 
 NAMES = ("osbctl.toml", "pyproject.toml")
 
@@ -72,7 +73,7 @@ class Config(NamedTuple):
             for name, value in layer.settings.items():
                 before = found.get(name)
                 if name in MERGED and before:
-                    value = {**before, **value} if isinstance(value, dict) else (*before, *value)
+                    value = _override(before, value) if isinstance(value, dict) else (*before, *value)
                 found[name] = value
         return type(self)(self.origin, **found, layers=self.layers)
 
@@ -208,7 +209,15 @@ def _parse_settings(origin: str, table: dict[str, Any]) -> dict[str, Any]:
     found = {key.replace("-", "_"): table[key] for key in _SETTINGS if key in table}
     if "env" in found:
         found["env"] = _path_beside(origin, found["env"])
+    if "severity" in found:  # the last one wins: a rule over its group, wherever it stands
+        groups = {word for word in found["severity"] if word.endswith("*") or word in [*Category]}
+        found["severity"] = dict(sorted(found["severity"].items(), key=lambda entry: entry[0] not in groups))
     return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
+
+
+def _override(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """Both tables, the entries of `after` last."""
+    return {**{key: value for key, value in before.items() if key not in after}, **after}
 
 
 def _parse_per_path(origin: str, entry: dict[str, Any]) -> Layer:

@@ -36,11 +36,11 @@ BASE = (
     ("messages",),
     ("catalog", "errors"),
     ("files",),
-    ("config", "credentials", "jsonschemas", "parallel"),
+    ("credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),
     ("fields", "findings"),
     ("changes", "placeholders", "rule", "sources"),
-    ("client",),
+    ("client", "config"),
 )
 """The packages and modules of the base, from the lowest up: each imports lower ones alone."""
 

@@ -87,7 +87,7 @@ def page(
     files = list_images(images) if images else {}
     check_output(output, [*named, *since, logo, where.config, where.env, *connection.files, *files.values()])
     given = load_config(where.config) if where.config else None
-    settings = ValidationSettings(platforms=platforms)
+    settings = ValidationSettings(tuple(named), platforms=platforms, where=where)
     connection.check_stdin(*named, *since)
     earlier = _resolve_earlier_catalogs(named, since)
     connection.check_used(where, *named, *filter(None, earlier), fetches_more=embed_images)

@@ -13,7 +13,7 @@ from osbctl.commands.settings import variables_lookup
 from osbctl.config import KEYS
 from osbctl.credentials import make_record, write_record
 from osbctl.editor.open_files import analyse_source
-from tests.case import case
+from tests.case import case, each
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import commands, osbctl
 from tests.corpus import EVERY_CASE
@@ -166,3 +166,32 @@ def test_each_command_reads_the_keys_of_the_table_and_no_others(desk: Desk) -> N
                 (desk.folder / "base.toml").write_text(SETTINGS[key])
                 assert desk.run(command, 'extends = "base.toml"') == found
         assert (command in READERS["extends"].split()) is bool(read)
+
+
+def test_a_page_takes_the_rules_that_are_only_for_source_folders(desk: Desk) -> None:
+    (desk.folder / "osbctl.toml").write_text('select = ["build"]')
+    for words in ("validate source", "page source -o p.html", "page faulty.json source -o p.html"):
+        with case(words):
+            assert osbctl(*words.split(), cwd=desk.folder, code=0)
+    assert "selects nothing" in osbctl("page", "faulty.json", cwd=desk.folder, code=3).stderr
+
+
+RULE, GROUP, PREFIX = 'id-duplicate = "info"\n', 'spec = "warning"\n', '"id-*" = "warning"\n'
+
+
+@each("base, own, severity", [
+    ("", RULE + GROUP, "info"), ("", GROUP + RULE, "info"), ("", RULE + PREFIX, "info"), ("", PREFIX + RULE, "info"),
+    (RULE, GROUP, "warning"), (GROUP, RULE, "info"), (GROUP + RULE, PREFIX, "warning"), (GROUP + RULE, GROUP, "warning"),
+])  # fmt: skip
+def test_a_severity_of_a_rule_wins_over_that_of_its_group(tmp_path: Path, base: str, own: str, severity: str) -> None:
+    """The one of a later file or entry wins over both."""
+    (tmp_path / "faulty.json").write_text(json.dumps(FAULTY))
+    (tmp_path / "base.toml").write_text(f"[severity]\n{base}")
+    for text in (
+        f'extends = "base.toml"\n[severity]\n{own}',
+        f'[severity]\n{base}\n[[per-path]]\npaths = ["*"]\n[per-path.severity]\n{own}',
+    ):
+        (tmp_path / "osbctl.toml").write_text(text)
+        told = json.loads(osbctl("validate", "faulty.json", "-f", "json", cwd=tmp_path).stdout)
+        found = told["documents"][0]["findings"]
+        assert {one["severity"] for one in found if one["rule"] == "id-duplicate"} == {severity}
