@@ -46,6 +46,13 @@ class ServicePlan(NamedTuple):
         """The parameter schemas by place, such as `service_instance.create`."""
         return {f"{outer}.{inner}": holder["parameters"] for (outer, inner), holder in parameter_holders(self.data)}
 
+    @property
+    def prohibited_updates(self) -> set[str]:
+        """The parameters that the published schema marks with `prohibitUpdate`, a keyword of cloud-service-broker."""
+        properties = get_at(self.data, ("schemas", "service_instance", "create", "parameters", "properties"))
+        named = properties.items() if isinstance(properties, dict) else ()
+        return {name for name, schema in named if get_at(schema, ("prohibitUpdate",)) is True}
+
 
 class ServiceOffering(NamedTuple):
     """A service offering with its plans (OSB, Service Offering Object); fields as those of `ServicePlan`."""

@@ -104,7 +104,7 @@ def compare_catalogs(
     is not known. `today` decides whether a sunset has passed; the default is the current date. Never fails: values of a
     wrong type are skipped, as in `osbctl.catalog`.
     """
-    old, new = Catalog.of(old), Catalog.of(new)
+    old, new = _judge_alike(Catalog.of(old), Catalog.of(new))
     if used_plans is not None:  # a list of instances may be for all brokers
         used_plans = used_plans.intersection(plan.id for plan in old.plans)
     collector = Collector(platforms or tuple(Platform), used_plans)
@@ -114,6 +114,21 @@ def compare_catalogs(
     if not collector.changes and not equal_or_both_empty(old.data, new.data):
         whole.add(kinds.OTHER, "no effective difference: only null, empty or ignored fields differ")
     return collector.changes
+
+
+def _judge_alike(*catalogs: Catalog) -> list[Catalog]:
+    """The catalogs, each with `judged` schemas if one shows that its broker is cloud-service-broker."""
+    if not any(plan.prohibited_updates for catalog in catalogs for plan in catalog.plans):
+        return [*catalogs]
+    from osbctl.sources.folder.brokerpak_requests import add_judged_schemas  # few catalogs are of that broker
+
+    return [
+        # That broker does not always publish its schemas; then nothing is known of them.
+        catalog
+        if any(plan.judged for plan in catalog.plans) or not any(plan.parameters for plan in catalog.plans)
+        else add_judged_schemas(catalog, {})
+        for catalog in catalogs
+    ]
 
 
 _MakePair: TypeAlias = Callable[..., MatchedPair]
@@ -175,8 +190,8 @@ class _Comparison:
         added, renamed, taken = _NAME_KINDS[pair.is_of_plans]
         is_passed_on = holder is not None and given_up
         refusals = self._refusals_of_name(new)
-        if not (old or is_passed_on or refusals):
-            return  # a new object, or one that moved, with a name of its own is reported as such
+        if not (old or is_passed_on or (refusals and not pair.old_plan)):
+            return  # a new object, or a plan that moved, with a name of its own is reported as such
         usual = taken if is_passed_on else renamed if old else added
         own = reactions_to_same_name(old.name, new.name) if old else {}
         kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})

@@ -11,10 +11,10 @@ from itertools import islice
 from typing import Any
 
 from osbctl.catalog import ServiceOffering, ServicePlan
-from osbctl.changes import Level
 from osbctl.comparison import kinds
 from osbctl.comparison.collector import MatchedPair
 from osbctl.comparison.kinds import Kind
+from osbctl.comparison.parameters import compare_parameters
 from osbctl.comparison.values import (
     FLAGS,
     INHERITED,
@@ -25,15 +25,13 @@ from osbctl.comparison.values import (
     describe_change,
     equal_or_both_empty,
     format_value,
-    from_to,
     has_type,
     has_wrong_type,
     narrow_path,
 )
 from osbctl.fields import CONVENTIONS, PARTS, known_fields
-from osbctl.jsonschemas.secrets import is_at_or_below, secret_ref_targets
 from osbctl.messages import SECRET, text_of
-from osbctl.paths import PARAMETER_PLACES, JsonPath, JsonValue, get_at, same_value
+from osbctl.paths import JsonPath, JsonValue, get_at, same_value
 from osbctl.platforms import Platform
 from osbctl.platforms.golang import fold_case
 from osbctl.platforms.updates import Reaction, reactions_to_omission, reactions_without_plan_flag, risky
@@ -43,7 +41,6 @@ _TEXT_LISTS = {
     "requires": ("requires", kinds.REQUIRES_REMOVED, kinds.REQUIRES_ADDED, "the permissions in requires"),
 }
 """Lists of texts: the word for an entry, the kinds of change to lose and to gain one, the words for all of them."""
-_PLACES: tuple[JsonPath, ...] = tuple((outer, inner, "parameters") for outer, inner in PARAMETER_PLACES)
 _METADATA = {"description": kinds.WORDING, **dict.fromkeys(CONVENTIONS, kinds.WORDING), "costs": kinds.COSTS}
 """The kind of change of known fields of the metadata."""
 _MOST_KEYS = 5
@@ -92,10 +89,7 @@ def compare_plan_fields(pair: MatchedPair, moved: bool = False) -> None:
     _compare_common_fields(pair, "plan", old_data, new_data)
     _compare_maintenance_info(pair, old_data.get("maintenance_info"), new_data.get("maintenance_info"))
     _compare_polling_duration(pair, old_data.get("maximum_polling_duration"), new_data.get("maximum_polling_duration"))
-    if old.judged and new.judged:
-        compare_parameters(pair, old.judged, new.judged, judged=True)
-    else:
-        compare_parameters(pair, old_data.get("schemas"), new_data.get("schemas"))
+    compare_parameters(pair, old_data.get("schemas"), new_data.get("schemas"))
 
 
 def _report_and_drop_wrong_types(
@@ -292,65 +286,6 @@ def _compare_polling_duration(pair: MatchedPair, old: Any, new: Any) -> None:
         kind = kinds.POLLING_LOWERED if new_seconds < old_seconds else kinds.POLLING_RAISED
         name = "maximum_polling_duration"
         pair.add(kind, describe_change(name, old, new), (name,), old, new)
-
-
-def compare_parameters(pair: MatchedPair, old: Any, new: Any, *, judged: bool = False) -> None:
-    """Compare two `schemas` objects (OSB, Schemas Object), requests first.
-
-    `judged`: they are those by which the broker judges requests; a change of both create and update is reported once.
-    """
-    if equal_or_both_empty(old, new):
-        return
-    # It takes a while to load; the schemas of most plans are equal.
-    from osbctl.jsonschemas.compare import compare_schemas
-
-    old_schemas, new_schemas = _RedactedSchemas(old), _RedactedSchemas(new)
-    reported = set()
-    for place in _PLACES:
-        where: JsonPath = ("schemas", *place)
-        for change in compare_schemas(_schema_or_none(get_at(old, place)), _schema_or_none(get_at(new, place))):
-            if judged and (place[0], change.rule, change.field) in reported:
-                continue
-            reported.add((place[0], change.rule, change.field))
-            example = f"; for example {change.example}" if change.example else ""
-            pair.add(
-                kinds.SCHEMA_KINDS[change.rule].with_levels(dict.fromkeys(Level, Level(change.level))),
-                f"{place[0]}.{place[1]}: {change.message}{example}",
-                (*where, *change.field),
-                None if change.old_path is None else old_schemas.get_redacted((*place, *change.old_path)),
-                None if change.new_path is None else new_schemas.get_redacted((*place, *change.new_path)),
-                old_path=(*where, *(change.old_path or ())),
-                new_path=(*where, *(change.new_path or ())),
-            )
-    if not reported:
-        values = old_schemas.get_redacted(()), new_schemas.get_redacted(())
-        message = f"schemas changed {from_to(*values)} in parts that platforms do not read"
-        pair.add(kinds.OTHER, message, ("schemas",), *values)
-
-
-class _RedactedSchemas:
-    """A `schemas` object with places, and everything below them, that must not be shown."""
-
-    def __init__(self, value: JsonValue) -> None:
-        found = ((place, secret_ref_targets(_schema_or_none(get_at(value, place)))) for place in _PLACES)
-        self._places = {(*place, *inside) for place, places in found for inside in places}
-        self._value = value
-
-    def get_redacted(self, path: JsonPath) -> JsonValue:
-        """Redacted value at the path. None if nothing is there."""
-        found = get_at(self._value, path)
-        return self._redact(found, path) if self._places and found is not None else found
-
-    def _redact(self, value: JsonValue, path: JsonPath) -> JsonValue:
-        if is_at_or_below(path, self._places):
-            return SECRET
-        if isinstance(value, dict):
-            return {key: self._redact(inner, (*path, key)) for key, inner in value.items()}
-        return [self._redact(inner, (*path, i)) for i, inner in enumerate(value)] if isinstance(value, list) else value
-
-
-def _schema_or_none(value: Any) -> Any:
-    return value if isinstance(value, dict | bool) else None
 
 
 def _compare_flag(pair: MatchedPair, path: JsonPath, old: bool, new: bool) -> None:

@@ -70,7 +70,7 @@ class Document:
     def catalog(self) -> Catalog:
         """The typed catalog of the data."""
         catalog = Catalog.of(self.data)
-        if not self.requests and not any("prohibitUpdate" in one.text for one in self.texts):
+        if not self.requests and not any(plan.prohibited_updates for plan in catalog.plans):
             return catalog
         from osbctl.sources.folder.brokerpak_requests import add_judged_schemas
 

@@ -17,6 +17,7 @@ from osbctl.sources.document import parse_document
 from osbctl.sources.exports import StoredCatalog
 from tests.case import each
 from tests.comparison.make import catalog, plan, service
+from tests.comparison.test_parameters import FIRST_PROHIBITED
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored
@@ -151,6 +152,12 @@ def test_a_plan_that_no_longer_says_what_it_costs_is_risky_as_in_diff(platform: 
     paid = with_field("free", False, True)
     (change,) = find_drift(stored(platform, paid), with_field("free", None, True))
     assert (change.rule, change.level) == ("change-paid-to-free", Level.RISKY)
+
+
+@pytest.mark.parametrize("platform", KNOWN)
+def test_a_prohibited_update_breaks_as_in_diff(platform: Platform) -> None:
+    for old, new, level in FIRST_PROHIBITED:
+        assert max(change.level.rank for change in find_drift(stored(platform, old), new)) == level.rank
 
 
 def test_a_refusal_for_a_field_that_is_not_stored_is_drift() -> None:

@@ -240,21 +240,13 @@ def _cast(text: str, kind: str) -> Any:
 def add_judged_schemas(catalog: Catalog, rules: Mapping[tuple[JsonPath, str], RequestRules]) -> Catalog:
     """The catalog with the schemas by which its broker judges requests, in `ServicePlan.judged`.
 
-    Without the rules of a brokerpak these come from published schemas, if they are those of cloud-service-broker.
+    Without the rules of a brokerpak these come from published schemas, which must be those of cloud-service-broker.
     """
-    if not rules and not any(prohibited_names(plan) for plan in catalog.plans):
-        return catalog
     services = []
     for service in catalog.services:
         plans = (plan._replace(judged=_judged_schemas(plan, rules)) for plan in service.plans)
         services.append(service._replace(plans=tuple(plans)))
     return catalog._replace(services=tuple(services))
-
-
-def prohibited_names(plan: ServicePlan) -> set[str]:
-    """The names of parameters that the published schema of a plan marks with `prohibitUpdate`."""
-    properties = _properties(plan.parameters.get("service_instance.create", {}))
-    return {name for name, one in properties.items() if isinstance(one, dict) and one.get("prohibitUpdate") is True}
 
 
 def _properties(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -270,7 +262,7 @@ def _judged_schemas(plan: ServicePlan, rules: Mapping[tuple[JsonPath, str], Requ
     else:
         published = (plan.parameters.get(f"service_{place}.create") for place in ("instance", "binding"))
         create, bind = ({**(schema or {}), "additionalProperties": False} for schema in published)
-        allowed = {name: one for name, one in _properties(create).items() if name not in prohibited_names(plan)}
+        allowed = {name: one for name, one in _properties(create).items() if name not in plan.prohibited_updates}
         update = {key: value for key, value in create.items() if key != "required"} | {"properties": allowed}
     return {
         "service_instance": {"create": {"parameters": create}, "update": {"parameters": update}},

@@ -201,10 +201,10 @@ def test_the_schemas_by_which_a_broker_judges() -> None:
         return {"service_instance": ways, "service_binding": {"create": {"parameters": bind}}}
 
     theirs = {"properties": {"a": {"prohibitUpdate": True}, "b": {"prohibitUpdate": 1}, "c": True}, "required": ["a"]}
-    others = catalog({"properties": []}, {"properties": {"b": {"prohibitUpdate": 1}, "c": True}})
-    assert add_judged_schemas(others, {}) is others
-    closed = {"additionalProperties": False}
     known = catalog({"properties": []}, theirs)
+    others = catalog({"properties": []}, {"properties": {"b": {"prohibitUpdate": 1}, "c": True}})
+    assert [plan.prohibited_updates for plan in (*others.plans, *known.plans)] == [set()] * 5 + [{"a"}]
+    closed = {"additionalProperties": False}
     empty, bind = {**closed, "properties": {}}, {"type": "object", **closed}
     left = {"properties": {"b": {"prohibitUpdate": 1}, "c": True}, **closed}
     published = [
