@@ -166,15 +166,24 @@ class Failure(Enum):
     UNREACHABLE = "no server answers"
     TLS = "the handshake failed"
     UNKNOWN_AUTHORITY = "this machine does not trust the authority of the certificate"
+    TOO_SLOW = "the answer did not come, or not as a whole, before the deadline"
+    TOO_LARGE = "the answer is larger than osbctl reads"
     NO_RESPONSE = "the server does not answer properly"
 
 
-class NoResponseError(SourceError):
+class ResponseError(SourceError):
+    """The answer to a request did not come as a whole."""
+
+    def __init__(self, client: HttpClient, kind: Failure, text: str, advice: str = "") -> None:
+        self.kind = kind
+        super().__init__(f"{client.name}: {text}", advice)
+
+
+class NoResponseError(ResponseError):
     """A request got no answer: `error` of urllib3 in a sentence."""
 
     def __init__(self, error: Exception, client: HttpClient) -> None:
-        self.kind, text, advice = _explain_error(error, client)
-        super().__init__(f"{client.name}: {text}", advice)
+        super().__init__(client, *_explain_error(error, client))
 
 
 def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
@@ -193,7 +202,7 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
     if isinstance(error, faults.ConnectTimeoutError):
         return Failure.UNREACHABLE, "there was no answer in time", "check that it is reachable from here"
     if client.expired or isinstance(error, faults.ReadTimeoutError):
-        return Failure.NO_RESPONSE, *(_TOO_SLOW if client.connected else _STALLED)
+        return Failure.TOO_SLOW, *(_TOO_SLOW if client.connected else _STALLED)
     if isinstance(error, faults.SSLError):
         return _explain_tls_error(error.args[0], client)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
@@ -287,7 +296,7 @@ def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator
             piece = decompressor.decompress(chunk, limit + 1 - size) if decompressor else chunk
             size += len(piece)
             if size > limit:
-                raise SourceError(f"{client.name}: the answer is larger than {limit:,} bytes")
+                raise ResponseError(client, Failure.TOO_LARGE, f"the answer is larger than {limit:,} bytes")
             yield piece
     except zlib.error:
         raise SourceError(f"{client.name}: the answer says that it is gzip, and is not") from None
@@ -321,6 +330,7 @@ def normalize_content_encoding(encoding: str | None) -> str:
     return {"x-gzip": "gzip", "identity": ""}.get(coding, coding)
 
 
-def _incomplete_answer_error(client: HttpClient, timed_out: bool) -> SourceError:
+def _incomplete_answer_error(client: HttpClient, timed_out: bool) -> ResponseError:
     text = "the answer was not complete in time" if timed_out else "the answer was cut short"
-    return SourceError(f"{client.name}: {text}", "try again; if it happens again, look into the broker's log")
+    kind = Failure.TOO_SLOW if timed_out else Failure.NO_RESPONSE
+    return ResponseError(client, kind, text, "try again; if it happens again, look into the broker's log")

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from osbctl.changes import SEVERITIES
 from osbctl.client.catalog_client import (
     CATALOG_PATH,
-    MAX_REDIRECTS,
     error_description,
     find_sent_password,
     format_origin,
@@ -28,6 +27,7 @@ from osbctl.client.http_client import Failure, normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Probe, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
+from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.paths import depth
 from osbctl.platforms import ApiVersion, Platform, format_platforms, platforms_refusing
@@ -36,6 +36,7 @@ from osbctl.sources.read_bytes import MAX_DEPTH
 
 VERSION = "X-Broker-API-Version"
 IDENTITY = "osbctl-check-7f1c"  # sent as the request identity, to see whether it comes back
+MAX_REDIRECTS = 9  # platforms send ten requests at most (Go, net/http, defaultCheckRedirect; Ruby, httpclient)
 MOST_SILENT = 2  # after so many requests without a whole answer no more are sent
 _TELLING = 12  # characters; a shorter password is looked for in the form in which it is sent alone
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
@@ -64,7 +65,8 @@ def check_broker(
 
     A catalog is called slow after `slow_seconds`; a probe is given up after `probe_seconds`.
 
-    Raises SourceError: the broker cannot be reached, or the credentials are wrong.
+    Raises SourceError: the broker cannot be reached, the credentials are wrong, or the catalog is larger than
+    `options` allow.
     """
     check_options(address, options)
     faults: list[Fault] = []
@@ -73,6 +75,8 @@ def check_broker(
         return CheckResult(merge_faults(faults, platforms), None)
     if first_reply.status == 401:
         raise status_error(exchange.name, 401, first_reply.body, options, first_reply.headers)
+    if first_reply.failure is Failure.TOO_LARGE and first_reply.status == 200:
+        raise SourceError(f"{exchange.name}: {first_reply.fault}", "raise the limit with --max-bytes")
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
@@ -96,8 +100,8 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
         if failed := reply.no_response:
             if failed.kind is Failure.UNREACHABLE:
                 raise failed
-            fault = Fault("wire-no-answer", reply.fault, reply)
-            if failed.kind is not Failure.NO_RESPONSE:
+            fault = Fault("wire-no-answer", reply.fault, reply, refused_by=reply.giving_up)
+            if failed.kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY):
                 # Whether a platform trusts an authority depends on its own store.
                 refused = () if failed.kind is Failure.UNKNOWN_AUTHORITY else None
                 fault = Fault("wire-certificate", reply.fault, refused_by=refused, hint=failed.advice)
@@ -172,7 +176,7 @@ def _is_limited(reply: Reply) -> bool:
 def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     """Check the answer to the valid request, which is slow if it took more than `slow_seconds`."""
     options = reply.options
-    if reply.status != 200 and not reply.fault:
+    if reply.status != 200:
         text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
         refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
         if reply.status == 412:  # of the version that was asked for
@@ -216,7 +220,7 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
         yield Fault("wire-gzip-unasked", text, reply, refused_by=[each for each in platforms if each in stopped])
     if reply.fault:
         if coding in ("", "gzip"):
-            yield Fault("wire-cut", reply.fault, reply, refused_by=platforms)
+            yield _cut_fault(reply, platforms)
     elif why := reply.non_object_reason:
         text = f"the body is not a JSON object: {reply.redact(why)}"
         refused = [platform for platform in platforms if platform not in reply.readings]
@@ -224,6 +228,10 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
     elif reply.media_type != "application/json":
         called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
         yield Fault("wire-content-type", f"{called}, not application/json", reply)
+
+
+def _cut_fault(reply: Reply, platforms: Collection[Platform]) -> Fault:
+    return Fault("wire-cut", reply.fault, reply, refused_by=[each for each in platforms if each in reply.giving_up])
 
 
 def _check_request_identity(reply: Reply) -> Iterator[Fault]:
@@ -303,7 +311,8 @@ def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
 def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     """Compare the reply to a request for gzip, as platforms written in Go send it, with the first."""
     if reply.fault:
-        yield Fault("wire-gzip-broken" if "content-encoding" in reply.headers else "wire-cut", reply.fault, reply)
+        is_broken = "content-encoding" in reply.headers and reply.failure not in (Failure.TOO_SLOW, Failure.TOO_LARGE)
+        yield Fault("wire-gzip-broken", reply.fault, reply) if is_broken else _cut_fault(reply, reply.platforms)
     elif reply.json != first_reply.json:
         severity, what = _describe_difference(first_reply.json, reply.json)
         text = f"two requests in a row got different catalogs: {reply.redact(what)}"

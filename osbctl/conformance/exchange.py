@@ -15,7 +15,7 @@ from urllib3.util import SKIP_HEADER
 
 from osbctl.client.catalog_client import parse_json_body, request_headers
 from osbctl.client.connection_options import ConnectionOptions
-from osbctl.client.http_client import HttpClient, NoResponseError, read_body_chunks
+from osbctl.client.http_client import Failure, HttpClient, NoResponseError, ResponseError, read_body_chunks
 from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
@@ -60,8 +60,9 @@ class Reply:
     """Answer to a request. `request` is its first line without the version, `variation` its special property.
 
     `status` is 0 without an answer, and `no_response` explains that; `fault` says why it, or the body, did not
-    come whole (empty where all is well). `headers` have lower-case names; `body` is unpacked; `seconds` are those from
-    the request to the last byte. `sent` is the Authorization header of the request. `platforms` are those that count.
+    come whole (empty where all is well), and `failure` is its kind (None of a wrong compression). `headers` have
+    lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte. `sent` is the
+    Authorization header of the request. `platforms` are those that count.
     """
 
     request: str
@@ -72,9 +73,21 @@ class Reply:
     seconds: float = 0.0
     fault: str = ""
     no_response: NoResponseError | None = None
+    failure: Failure | None = None
     sent: str = field(default="", repr=False)
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
     platforms: Collection[Platform] = EVERY
+
+    @property
+    def giving_up(self) -> Collection[Platform]:
+        """The platforms that could not get this answer, which is not whole, either.
+
+        Those that wait longer than this request did might; how much osbctl reads is no limit of a platform.
+        """
+        if self.failure is Failure.TOO_LARGE:
+            return ()
+        waited = self.seconds if self.failure is Failure.TOO_SLOW else inf
+        return [platform for platform in self.platforms if platform.record.timeout <= waited]
 
     def redact(self, text: str) -> str:
         """Redact the password in received text only, because the words of a report may happen to hold it."""
@@ -190,6 +203,7 @@ class Exchange:
             except SourceError as error:
                 reply.fault = error.message.removeprefix(f"{client.name}: ")
                 reply.no_response = error if isinstance(error, NoResponseError) else None
+                reply.failure = error.kind if isinstance(error, ResponseError) else None
         reply.body = bytes(body)
         reply.seconds = time.monotonic() - began
         return reply

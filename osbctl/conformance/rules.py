@@ -11,7 +11,9 @@ _SENT = ", ".join(f"{platform.label} sends {platform.api_version}" for platform 
 
 Rule("wire-no-answer", ERROR, WIRE, refusing=EVERY).register("""\
     The broker gives no answer, or none that is HTTP: it closes the connection, or lets it hang.
-    Source: RFC 9112; platforms wait 15 to 60 seconds""")
+
+    SAP Service Manager waits for 15 seconds, Cloud Controller and Service Catalog for 60, Korifi without end.
+    Source: RFC 9112; Time-outs of the platforms""")
 Rule("wire-cut", ERROR, WIRE, refusing=EVERY).register("""The body of an answer is incomplete.
 
     A platform that takes half a catalog for a whole one would remove services; all of them give up.
@@ -39,7 +41,7 @@ Rule("wire-redirect", WARNING, WIRE).register("""The catalog is redirected.
     Source: What platforms do with redirects""")
 Rule("wire-slow", WARNING, WIRE).register("""The catalog takes long to arrive.
 
-    SAP Service Manager gives up after 15 seconds, Cloud Controller and Service Catalog after 60.
+    SAP Service Manager gives up after 15 seconds, Cloud Controller and Service Catalog after 60, Korifi never.
     Source: Time-outs of the platforms""")
 Rule("wire-version-unchecked", WARNING, WIRE).register("""\
     A request without an API version, or of one that the broker cannot know, is answered as if all were well.

@@ -156,7 +156,7 @@ class PlatformRecord(NamedTuple):
     is_quoted: bool = False
     """Its own messages are known, and reports quote them."""
     timeout: float = 60.0
-    """For the request of a catalog, in seconds."""
+    """For the request of a catalog, in seconds; infinite if it waits without end."""
     accepted_statuses: range = range(200, 201)
     """The HTTP statuses whose body it reads as a catalog."""
     unfollowed_redirects: frozenset[int] = frozenset()

@@ -7,18 +7,24 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
+
 from osbctl.client.connection_options import ConnectionOptions
+from osbctl.client.http_client import Failure
 from osbctl.commands.check import check_running_broker
-from osbctl.conformance.check import _redirect_fault, check_broker
+from osbctl.conformance.check import MAX_REDIRECTS, _redirect_fault, check_broker, check_catalog_reply
 from osbctl.conformance.exchange import Reply, read_as_platform
+from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import VerdictKind
 from osbctl.validation.options import ValidationOptions
 from tests.broker.harness import Authority
-from tests.case import case
+from tests.case import case, each
 from tests.cli.broker_server import BASIC, PASSWORD, USER, Answer, listening
 from tests.client.test_connection_options import server_side
+from tests.conformance.faulty import PASSWORD as FAULTY_PASSWORD
+from tests.conformance.faulty import USER as FAULTY_USER
 from tests.conformance.faulty import faulty
 from tests.registry.make import catalog, plan, service
 
@@ -171,4 +177,55 @@ def test_an_unknown_authority_is_no_refusal_of_a_platform(authority: Authority) 
             (finding,) = [one for one in result.findings if one.rule == "wire-certificate"]
             assert (finding.severity, set(finding.refused_by)) == (Severity.ERROR, expected)
             kind = VerdictKind.REFUSES if expected else VerdictKind.UNCLEAR
+            assert {verdict.kind for verdict in result.verdicts.values()} == {kind}
+
+
+SM, KORIFI = Platform.SERVICE_MANAGER, Platform.KORIFI
+
+
+@each("failure, seconds, refused", [
+    (Failure.TOO_SLOW, 3, set()), (Failure.TOO_SLOW, 15, {SM}), (Failure.TOO_SLOW, 59, {SM}),
+    (Failure.TOO_SLOW, 60, {*Platform} - {KORIFI}), (Failure.TOO_SLOW, 86_400, {*Platform} - {KORIFI}),
+    (Failure.TOO_LARGE, 100, set()), (Failure.NO_RESPONSE, 0, {*Platform}), (None, 0, {*Platform}),
+])  # fmt: skip
+def test_a_limit_of_osbctl_is_none_of_a_platform(
+    failure: Failure | None, seconds: float, refused: set[Platform]
+) -> None:
+    reply = Reply("GET /v2/catalog", status=200, fault="not whole", failure=failure, seconds=seconds)
+    (fault,) = check_catalog_reply(reply, 5)
+    assert (fault.rule, set(fault.refused_by or ())) == ("wire-cut", refused)
+
+
+def test_a_catalog_larger_than_max_bytes_ends_the_check() -> None:
+    small = replace(OPTIONS, max_bytes=100)
+    with listening(answering(BODY.encode())) as url, pytest.raises(SourceError, match="larger than 100 byt") as raised:
+        check_broker(f"{url}/v2/catalog", small)
+    assert "--max-bytes" in raised.value.advice
+    with listening(lambda *_: (500, {}, BODY.encode())) as url:
+        assert refusing(check_broker(f"{url}/v2/catalog", small).findings, "wire-status") == {*Platform}
+
+
+def test_a_short_timeout_leaves_the_verdicts_open() -> None:
+    options = replace(OPTIONS, user=FAULTY_USER, password=FAULTY_PASSWORD, total_seconds=0.7)
+    for name in ("hangs", "drips-head", "drips-body"):
+        with case(name), faulty(name) as (address, _):
+            result = check_running_broker(address, options, ValidationOptions())
+            assert {verdict.kind for verdict in result.verdicts.values()} == {VerdictKind.UNCLEAR}
+            assert {"wire-no-answer", "wire-cut"} & {finding.rule for finding in result.findings}
+
+
+def test_as_many_redirects_are_followed_as_platforms_follow() -> None:
+    """Go's `defaultCheckRedirect` and Ruby's `httpclient` stop at the tenth redirect."""
+    served = answering(BODY.encode())
+    for hops in (MAX_REDIRECTS, MAX_REDIRECTS + 1):
+
+        def answer(method: str, path: str, headers: Any, body: bytes, hops: int = hops) -> Answer:
+            hop = int(path.rpartition("=")[2]) if "=" in path else 0
+            if hop < hops:
+                return 302, {"Location": f"/v2/catalog?hop={hop + 1}"}, b""
+            return served(method, path, headers, body)
+
+        with case(hops), listening(answer) as url:
+            result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+            kind = VerdictKind.ACCEPTS if hops < 10 else VerdictKind.REFUSES
             assert {verdict.kind for verdict in result.verdicts.values()} == {kind}

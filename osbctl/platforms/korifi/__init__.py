@@ -1,5 +1,7 @@
 """Korifi: Cloud Foundry's API on Kubernetes."""
 
+from math import inf
+
 from osbctl.platforms import BY_BROKER, PlatformRecord
 
 _RULES = {
@@ -18,6 +20,7 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     merges_same_ids=True,
+    timeout=inf,
     accepted_statuses=range(300),
     in_accepted_by_all=True,
 )
