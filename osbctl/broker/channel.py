@@ -185,9 +185,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     def _begin_check(self, request: RequestParser) -> None:
         """Apply the proxy rule, and begin to check the credentials, if any are required."""
         proxy = self.shared.proxy
-        if proxy is not None and request.error is None:
+        if proxy is not None:
             client, refusal = proxy.client_and_refusal(self.peer, request.headers)
-            self.addr = (client, None)
+            self.addr = (client, None)  # for the log, of a malformed request too
+            if request.error is not None:
+                return
             if refusal:
                 request.refuse(refusal, "403 Forbidden", "HttpsRequired")
             elif "X_FORWARDED_FOR" not in request.headers and not self.shared.has_warned:

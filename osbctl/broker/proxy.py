@@ -55,7 +55,7 @@ class ProxyRule:
     def parse(cls, networks: Iterable[str], hops: int = 0) -> Self:
         """Parse addresses and networks. Raises UsageError."""
         try:
-            return cls(tuple(ip_network(address.strip()) for address in networks), hops)
+            return cls(tuple(_parse_network(address.strip()) for address in networks), hops)
         except ValueError as error:
             problem = f"the trusted proxy is not an IP address or network: {error}"
             raise UsageError(problem, "write for example 10.0.0.5 or 10.0.0.0/24") from error
@@ -93,6 +93,13 @@ class ProxyRule:
                 return address
             last = address if self.hops else last or address
         return last or peer
+
+
+def _parse_network(text: str) -> IPv4Network | IPv6Network:
+    """Parse an address or a network, and that of IPv4-mapped addresses as `normalize_address`. Raises ValueError."""
+    network = ip_network(text)
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return IPv4Network((mapped, network.prefixlen - 96)) if mapped and network.prefixlen >= 96 else network
 
 
 def _parse_forwarded_address(text: str) -> str:

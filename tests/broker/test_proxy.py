@@ -89,6 +89,27 @@ def test_proxy_that_names_no_client_is_a_warning(trust: ssl.SSLContext, caplog: 
     assert caplog.messages == [said]
 
 
+def test_a_refused_request_is_logged_with_its_own_address(trust: ssl.SSLContext) -> None:
+    secure = WHO + b"X-Forwarded-Proto: https\r\n"
+    for more, status, expected in (
+        (b"X-Forwarded-For: 203.0.113.9\r\nContent-Length: 99999999\r\n", 413, "203.0.113.9"),
+        (b"Content-Length: 99999999\r\n", 413, "127.0.0.1"),
+        (b"X-Forwarded-For: 203.0.113.9\r\n folded: x\r\n", 400, "127.0.0.1"),
+    ):
+        with running(trust, None, proxy=ProxyRule.parse(["127.0.0.1"])) as broker, broker.raw() as sock:
+            assert client(broker, sock, secure + b"X-Forwarded-For: 198.51.100.1\r\n\r\n") == "198.51.100.1"
+            assert ask(sock, secure + more + b"\r\n")[0] == status
+            assert until(lambda broker=broker: len(broker.lines.entries) == 2)
+            assert broker.lines.entries[-1].client == expected, more
+
+
+def test_a_trusted_proxy_may_be_written_as_ipv6() -> None:
+    for network in ("::ffff:10.0.0.1", "::ffff:10.0.0.0/104", "::ffff:a00:0/120", "10.0.0.0/8"):
+        assert ProxyRule.parse([network]).trusts("10.0.0.1"), network
+        assert not ProxyRule.parse([network]).trusts("11.0.0.1"), network
+    assert ProxyRule.parse(["2001:db8::/32"]).trusts("2001:db8::1")
+
+
 def test_only_the_proxy_may_connect(trust: ssl.SSLContext) -> None:
     with running(trust, None, proxy=ProxyRule.parse(["192.0.2.1"])) as broker, broker.raw() as sock:
         assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 403
