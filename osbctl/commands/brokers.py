@@ -260,7 +260,8 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
         catalog.data, new.platform, registry.find_taken_ids(new, catalog.data)
     )
     if refused:
-        return Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
+        refusal = Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
+        return replace(refusal, is_storable=not catalog.refused)
     added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warning_remarks(catalog))
     registry.add(new, catalog.storable, added)
     return added
@@ -357,7 +358,7 @@ def _fetch_and_reconcile(
     catalog = client.validate(answer.body, row, sent)
     refused = client.find_password_in_stored_catalog(broker, sent) or catalog.refused
     if refused:
-        return replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused), {}
+        return replace(base, outcome=RefreshOutcome.REFUSED, remarks=refused, is_storable=False), {}
     return _reconcile_catalog(registry, broker, catalog, policy, base)
 
 

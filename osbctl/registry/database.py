@@ -37,6 +37,7 @@ try:
 except ImportError as error:
     raise missing_extra_error() from error
 
+_SHORTEST_SECRET = 4  # characters; a shorter value of a query, such as a number of seconds, may be part of any message
 WAIT_SECONDS = 10.0  # for another writer, and for a connection to the server
 
 
@@ -85,7 +86,7 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, UnicodeError) as error:  # the latter: text that is not UTF-8
-            raise translate_database_error(error, self.name, self._url.password) from None
+            raise translate_database_error(error, self.name, self._url) from None
 
 
 class _Turns:
@@ -124,6 +125,8 @@ def parse_database_url(url: str) -> URL:
     in_memory = parsed.drivername == "sqlite" and parsed.database in (None, "", ":memory:")
     if parsed.drivername not in ("sqlite", "postgresql+psycopg") or in_memory:
         raise UsageError(f"the registry does not support this database: {parsed.drivername}", _URLS)
+    if parsed.drivername != "sqlite" and url.count("@") > 1:  # the host or more, which messages quote, is of a password
+        raise UsageError("--database has more than one @", "in a user name or a password, write @ as %40")
     return parsed
 
 
@@ -207,15 +210,17 @@ _KNOWN = (
 """Texts in the driver's message, our sentence, and advice; the first match counts."""
 
 
-def translate_database_error(error: Exception, database_name: str, password: object = None) -> RegistryError:
-    """The RegistryError for an error of the database driver, without `password`."""
+def translate_database_error(error: Exception, database_name: str, url: URL) -> RegistryError:
+    """The RegistryError for an error of the database driver, without the password and the query of `url`."""
     text = str(getattr(error, "orig", None) or error)
     for patterns, sentence, advice in _KNOWN:
         if any(pattern in text.lower() for pattern in patterns):
             return RegistryError(f"{database_name}: {sentence}", advice)
     line = text.strip().partition("\n")[0]
-    if password:
-        line = line.replace(str(password), "***")
+    secrets = [text for values in url.normalized_query.values() for text in values if len(text) >= _SHORTEST_SECRET]
+    secrets += [str(url.password)] if url.password else []
+    for secret in sorted(secrets, key=len, reverse=True):
+        line = line.replace(secret, "***")
     return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")
 
 

@@ -122,7 +122,8 @@ class Remark:
 class Refresh:
     """One attempt to store a broker's current catalog. `at` is the time in UTC (RFC 3339, seconds).
 
-    `remarks` holds the changes, or the reasons of a refusal or failure.
+    `remarks` holds the changes, or the reasons of a refusal or failure. `is_storable`: false if the catalog is refused
+    for what osbctl itself does not store (`BrokerCatalog.refused`), whatever the platform does.
     """
 
     at: str
@@ -130,6 +131,7 @@ class Refresh:
     platform: Platform
     actions: tuple[Action, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    is_storable: bool = True
 
     def action_counts(self) -> dict[str, int]:
         """Number of service offerings and plans per kind of action."""

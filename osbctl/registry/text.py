@@ -64,12 +64,13 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
 def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
     label = refresh.platform.label
     change = "would change" if dry_run else "changed"
+    refused = f"refused as {label} does" if refresh.is_storable else "not stored by osbctl"
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.action_counts().items()) or "wording only"
     return {
         RefreshOutcome.ADDED: "added",
         RefreshOutcome.UNCHANGED: "unchanged",
         RefreshOutcome.CHANGED: f"{change} the stored catalog as {label} does: {counts}",
-        RefreshOutcome.REFUSED: f"refused as {label} does; "
+        RefreshOutcome.REFUSED: f"{refused}; "
         + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
         RefreshOutcome.FAILED: "; ".join(
             f"{one.rule.replace('-', ' ')}: {escape_line(one.message)}" for one in refresh.remarks

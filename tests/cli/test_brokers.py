@@ -330,19 +330,23 @@ def test_a_catalog_that_is_refused_leaves_the_stored_one(added: Program, server:
     before = stored_now(added)
     for content, told in (
         (b'{"services": [', "[syntax]"),
+        (b'{"x": 1, "x": 1, "services": []}', "[duplicate-key]"),
+        (body(service("s", plan("p", "a\ud800"))), "[lone-surrogate]"),
+        (body(service("s", plan("p", f"a{PASSWORD}"))), "[password-in-catalog]"),
         (b'{"services": 5}', "/services"),
         (body(service("s", plan("p", "same"), plan("q", "same"))), "same"),
         (body(service("s", plan("x", "small"), plan("q", "large"))), "Plan names must be unique"),
     ):
+        who = "not stored by osbctl" if "[" in told else "refused as Cloud Foundry does"
         server.body = content
         with case(content):
             said = added("refresh", code=1)
-            assert said.startswith("my-db: refused as Cloud Foundry does; what is stored stays as it was\n")
+            assert said.startswith(f"my-db: {who}; what is stored stays as it was\n")
             assert told in said
             assert stored_now(added) == before
             if "Plan names" not in told:
                 words = ("add", "new", server.url, "--user", USER)
-                assert "new: refused" in added(*words, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
+                assert f"new: {who}; " in added(*words, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
                 assert "new" not in added("list")
 
 

@@ -217,11 +217,24 @@ def test_a_path_and_a_url_name_a_database(url: str, driver: str) -> None:
         assert parsed.database == url
 
 
-@each("url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", ""])
+@each("url", ["mysql://u:hidden@h/d", "://", "https://u:hidden@h", "sqlite://", "sqlite:///:memory:", ":memory:", "",
+    "postgresql://u:S3@hidden@127.0.0.1:1/d", "postgresql://u:S3@hidden/d@h", "postgresql://u:S3@h?hidden@h/d",
+])  # fmt: skip
 def test_another_url_is_refused_without_its_password(url: str) -> None:
     with pytest.raises(UsageError) as error:
         Registry.open(url)
     assert "hidden" not in error.value.message + error.value.advice
+
+
+@each("query, told", [
+    ("sslmode=hidden-pass", "invalid sslmode value: \"***\""),
+    ("application_name=a&sslmode=hidden&sslrootcert=hidden-pass", "***"),
+])  # fmt: skip
+def test_a_value_of_the_query_is_not_quoted(query: str, told: str) -> None:
+    with pytest.raises(RegistryError) as error:
+        Registry.open(f"postgresql://u:S3cret%40hidden@127.0.0.1:1/d?{query}", wait_seconds=2)
+    assert told in error.value.message
+    assert "hidden" not in error.value.message
 
 
 def test_a_server_that_is_not_there_or_refuses_is_told_without_the_password(cluster: postgres.Cluster) -> None:
