@@ -35,9 +35,16 @@ _USER = re.compile(
 )
 _CUT_USER = re.compile(r"""(?<=://)[^\s/?#@:"'\[\]]+:(?=[^\s/?#@"']*[^\d\s/?#@"'…])[^\s/?#@"'…]+(?=["'…]|$)""")
 """User and password of a URL whose end was cut off: what follows a host is a port, of digits."""
+_OPEN_TEXT = (
+    r"""(?P<level>\\{0,15}+)"(?:[^"\\]++|\\++(?!")"""
+    r"""|(?!(?:(?P=level){2}\\\\)*+(?P=level)")(?P=level)\\++")*+"""
+)
+"""A text in double quotes up to its end. In JSON in a string, n backslashes stand before its quotes: as many before
+the last one, or more by a multiple of 2n + 2; another number belongs to a quote in the text."""
+_TEXT_END = r"""(?:(?:(?P=level){2}\\\\)*+(?P=level)")"""
 _PARAMETER = re.compile(
     r"(?<![\w.-])([\w.-]+)(\s{0,3}=\s{0,3})"
-    r"""("[^"]*"|'[^']*'|\\?["']?[^\s&;,"'<>]+)"""
+    rf"""({_OPEN_TEXT}{_TEXT_END}|'[^']*'|\\*+["']?[^\s&;,"'<>]+)"""
 )
 
 
@@ -86,25 +93,30 @@ def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
     return redact_text(value) if isinstance(value, str) else value
 
 
-_BEHIND_QUOTE = r"(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"
-"""Text that follows the closing quote by mistake."""
 _NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))
+_QUOTES = r"""(?:\\*+["']){1,2}"""
+"""The quote of a name, also of one in JSON or YAML that is in a string."""
+_COLON = r"\s*+:\s*+(?:[!&][^\s,]*+\s++)*+"
 _SECRET_FIELD = re.compile(
-    rf"""(["']?(?<![\w-])[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}["']?\s{{0,9}}:\s{{1,9}}|"[\w-]{{0,40}}(?:{_NAMES})[\w-]{{0,40}}":)"""
-    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|[\[{{]|[^,}}\]]+)""",
-    re.IGNORECASE,
+    rf"(?:{_NAMES})[\w.-]{{0,100}}+(?:{_QUOTES}|(?=\s*+:(?:\s|\\+[nrt]))){_COLON}(?=\S)", re.IGNORECASE
 )
-_BRACKET = re.compile(r"""[\[{\]}]|"(?:[^"\\]|\\.)*"|'[^']*'""")
+_VALUE = re.compile(
+    rf"""(?:{_OPEN_TEXT}{_TEXT_END}?|''(?=[^\s,}}\]'])(?:[^']++|'(?!')|\'{{4}})*+(?:'')?|'(?:[^']++|'')*+'?)"""
+    r"""(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"""  # text that follows the closing quote by mistake
+    r"""|(?:[|>][-+\d]*+)?\\+[nr](?:[^"\\]|\\.)*+"""  # lines of YAML in a string, up to its end
+    r"""|[^"\\]{0,200}+(?=\\+[nr])"""  # one such line
+    r"""|[^,}\]]*"""
+)
+_BRACKET = re.compile(rf"""[\[{{\]}}]|(?<!\\){_OPEN_TEXT}{_TEXT_END}?|''(?![\s,}}\]'])[^']*''|'[^']*'""")
 _USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s"']{0,1000}|[^\s/?#"']*)(?=@)""")
 
 
-_CLIENT = re.compile(r"""["']?(?<![\w-])dashboard_client["']?\s{0,9}:\s{0,9}(?=\S)""", re.IGNORECASE)
-_CLIENT_FIELD = re.compile(
-    rf"""(?<![\w-])(["']?[\w-]{{1,40}}["']?\s{{0,9}}:\s{{0,9}})"""
-    rf"""((?:"(?:[^"\\]|\\.)*"?|'[^']*'?){_BEHIND_QUOTE}|\[[^\]]*\]?|[^\s,{{}}\[\]"'][^,{{}}\[\]"']*)"""
+_CLIENT = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))dashboard_client(?:{_QUOTES})?{_COLON}(?=\S)", re.IGNORECASE)
+_CLIENT_FIELD = re.compile(r"[^:]*+:\s*+")
+_PUBLIC_CLIENT_FIELD = re.compile(
+    rf"(?:[\s,{{]|\\+[nrt])*+(?:{_QUOTES})?(?:id|redirect_uri)(?:{_QUOTES})?\s*+:\s*+"
+    rf"""(?:{_OPEN_TEXT}{_TEXT_END}|''[^']*''|'[^']*'|[^"'\\,{{}}\[\]]*)"""
 )
-_SCALAR = re.compile(r""""[^"]*"?|'[^']*'?|[^,}\]]*""")
-_PUBLIC_CLIENT_FIELD = re.compile(r"""["']?(?:id|redirect_uri)["']?\s*:""", re.IGNORECASE)
 
 
 def _mask_clients(line: str) -> str:
@@ -112,20 +124,21 @@ def _mask_clients(line: str) -> str:
     pieces, at = list[str](), 0
     while match := _CLIENT.search(line, at):
         start = match.end()
-        if line[start] == "{":
-            end = _find_closing_bracket(line, start)
-            masked = _CLIENT_FIELD.sub(_mask_client_field, line[start:end])
-        else:
-            scalar = None if line[start] == "[" else _SCALAR.match(line, start)
-            end = scalar.end() if scalar else _find_closing_bracket(line, start)
-            masked = "*" * (end - start)
-        pieces += line[at:start], masked
+        end = _find_end(line, start)
+        pieces += line[at:start], _mask_fields(line[start:end]) if line[start] == "{" else "*" * (end - start)
         at = end
     return "".join([*pieces, line[at:]])
 
 
-def _mask_client_field(match: re.Match[str]) -> str:
-    return match[0] if _PUBLIC_CLIENT_FIELD.match(match[1]) else match[1] + "*" * len(match[2])
+def _mask_fields(client: str) -> str:
+    pieces, at = list[str](), 0
+    while match := _CLIENT_FIELD.match(client, at):
+        start = match.end()
+        end = _find_end(client, start)
+        is_public = _PUBLIC_CLIENT_FIELD.fullmatch(client, at, end)
+        pieces += match[0], client[start:end] if is_public else "*" * (end - start)
+        at = end
+    return "".join([*pieces, client[at:]])
 
 
 @lru_cache(16)
@@ -139,15 +152,18 @@ def mask_secrets(line: str) -> str:
     line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)
     pieces, at = list[str](), 0
     while match := _SECRET_FIELD.search(line, at):
-        start = match.start(2)
-        end = _find_closing_bracket(line, start) if match[2] in ("[", "{") else match.end()
+        start = match.end()
+        end = _find_end(line, start)
         pieces += line[at:start], "*" * (end - start)
         at = end
     return "".join([*pieces, line[at:]])
 
 
-def _find_closing_bracket(line: str, start: int) -> int:
-    """The end of the list or object that begins at `start`, or of the line."""
+def _find_end(line: str, start: int) -> int:
+    """The end of the value that begins at `start`: of a list or an object, its closing bracket, or the line's end."""
+    if not line.startswith(("[", "{"), start):
+        value = _VALUE.match(line, start)
+        return value.end() if value else start
     level = 0
     for match in _BRACKET.finditer(line, start):
         level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
@@ -201,7 +217,7 @@ def redact_field(
 
 
 def _mask_secret_parameter(match: re.Match[str], *, keep_length: bool = False) -> str:
-    name, equals, value = match.groups()
+    name, equals, value = match.group(1, 2, 3)
     is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
     mask = "*" * len(value) if keep_length else MASK
     return f"{name}{equals}{mask}" if is_short or may_be_secret_name(name) else match[0]

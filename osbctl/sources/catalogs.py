@@ -296,7 +296,7 @@ class _StringInFile:
     """A string of a document, and the locations in the file of what stands in it.
 
     They are exact in a block of lines (`|`). In other strings, with escapes and folded lines, they are where the string
-    begins.
+    begins, without its line, where a secret may be written in any way.
     """
 
     def __init__(self, place: _SourceValue) -> None:
@@ -326,7 +326,7 @@ class _StringInFile:
         is_block = span is not None and span.style == "|"
         lines = LINE_END.split(file.text) if is_block else []
         first = len(LINE_END.findall(file.text, 0, span.start)) + 1 if span else 0
-        return file.locate([path])[path], lines, first
+        return file.locate([path])[path]._replace(excerpt=""), lines, first
 
 
 # The document of a catalog.

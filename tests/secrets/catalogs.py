@@ -220,6 +220,15 @@ def as_yaml(catalog: dict[str, Any]) -> str:
     return str(yaml.dump(plain, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True))
 
 
+def in_string(catalog: dict[str, Any]) -> str:
+    """A ConfigMap as kubectl prints it: the catalog is JSON in a string, and once more in an annotation."""
+    text = json.dumps(catalog, separators=(",", ":"))
+    applied = json.dumps({"data": {"c": json.dumps({"x": catalog})}})
+    return json.dumps(
+        {"data": {"c": text}, "metadata": {"annotations": {"last-applied": applied}}}, separators=(",", ":")
+    )
+
+
 def found_places(output: bytes) -> set[str]:
     """The places whose mark is in the output."""
     spelled = output.replace(b",", b"")  # 8,472,900,001

@@ -27,6 +27,7 @@ from tests.secrets.catalogs import (
     catalog_of,
     clean_catalog,
     found_places,
+    in_string,
 )
 
 KINDS = [*dict.fromkeys([*ANYTHING, *IN_TEXTS])]
@@ -49,6 +50,9 @@ def runs() -> Iterator[Run]:
     yield Run("validate catalog.json clean.json --schema house.json --together -f json")
     yield Run("validate catalog.json --write-baseline --baseline baseline.json")
     yield Run("validate source")
+    yield Run("validate map.json --at /data/c")
+    yield Run("validate beside.json")
+    yield Run("show map.json --at /data/c")
     for platform in PLATFORMS:
         yield Run(f"validate catalog.yaml -p {platform} --api-version 2.17")
     for form in DiffFormat:
@@ -112,6 +116,8 @@ class Desk:
         for name, data in files.items():
             (folder / f"{name}.json").write_text(json.dumps(data, indent=1))
         (folder / "catalog.yaml").write_text(as_yaml(self.catalog))
+        (folder / "map.json").write_text(in_string(self.catalog))
+        (folder / "beside.json").write_text(in_string(self.catalog)[:-1] + ',"services":[{"plans":3}]}')
         osbctl("split", "catalog.json", "source", cwd=folder)
         server.put(clean)
         self.run(["brokers", "add", "clean", server.url, "--user", USER, "--database", "registry.sqlite"])
@@ -274,6 +280,8 @@ BROKEN = {
     "lines": 'services:\n- name: a\n  private_key: "-----BEGIN\n    {0}\n    {0}" x\n',
     "a block": "services:\n- name: a\n  private_key: |\n    -----BEGIN\n    {0}\n   {0}: [\n",
     "a key that is none": "services:\n- name: a\n  private_key:\n    {0}\n    b: c\n",
+    "a string": 'env: {{C: "{{\\"services\\":[{{\\"dashboard_client\\":{{\\"secret\\":\\"{0}\\",\\"secret\\":\\"{0}\\"}}}}]}}"}}\n',
+    "a string that is no JSON": 'env: {{C: "{{\\"services\\":[{{\\"plans\\":[],\\"apiKey\\":\\"{0}\\" \\"{0}\\"}}]}}"}}\n',
     "an address": "services:\n- name: a\n  url: [https://u:{0}@x.example.com/?sig={0}\n",
 }
 
