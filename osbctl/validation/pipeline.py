@@ -6,7 +6,7 @@ of something that the specification allows is a finding of its own.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import chain
 from typing import Any, TypeVar
@@ -25,7 +25,7 @@ from osbctl.findings import (
     fixes_of,
 )
 from osbctl.jsonschemas.dialects import make_fast_validator
-from osbctl.messages import Message, Sentence
+from osbctl.messages import Message, Sentence, text_of
 from osbctl.paths import LITERALS, JsonPath, JsonValue, get_at, pointer, subschemas
 from osbctl.placeholders import find_placeholders, judge_template
 from osbctl.platforms import ApiVersion, Platform
@@ -334,8 +334,16 @@ def _merge_group(group: list[Finding]) -> Finding:
         members=tuple(member for finding in group for member in finding.members or (finding,)),
         fixes=fixes_of(group),
         refused_by=tuple(dict.fromkeys(platform for finding in group for platform in finding.refused_by)),
-        quotes=tuple(dict.fromkeys(quote for finding in group for quote in finding.quotes)),
+        quotes=_each_text_once(quote for finding in group for quote in finding.quotes),
     )
+
+
+def _each_text_once(quotes: Iterable[Quote]) -> tuple[Quote, ...]:
+    """The quotes, those of one platform with one text once, although they quote values of different paths."""
+    by_text: dict[tuple[Platform, str], Quote] = {}
+    for quote in quotes:
+        by_text.setdefault((quote.platform, text_of(quote.sentence)), quote)
+    return tuple(by_text.values())
 
 
 def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding]:
@@ -352,7 +360,10 @@ def locate_and_sort(findings: list[Finding], document: Document) -> list[Finding
     groups: dict[object, list[Finding]] = {}
     for finding in findings:
         located = finding if finding.location else _set_location(finding, locations)
-        groups.setdefault((located.rule, located.severity, located.location, located.path[-1:]), []).append(located)
+        where = located.location
+        # A place without its line is that of a whole string or document: many values stand there.
+        place = (where, located.path[-1:] if where and where.excerpt else located.path)
+        groups.setdefault((located.rule, located.severity, place), []).append(located)
     merged = chain.from_iterable(map(_merge_alias_repeats, groups.values()))
     return [_hide_secret_line(finding, document) for finding in sorted(merged, key=document_order_key)]
 

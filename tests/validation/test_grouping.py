@@ -1,6 +1,8 @@
 """Findings with one cause are grouped, with their number; none is lost."""
 
+import json
 import statistics
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from osbctl.findings import DocumentError, Finding, Severity
 from osbctl.platforms import ApiVersion, Platform
 from osbctl.reports import compute_fingerprints
 from osbctl.reports.text_report import format_findings
+from osbctl.sources.catalogs import parse_catalog
 from osbctl.sources.document import parse_document
 from osbctl.sources.read import read_source
 from osbctl.validation.options import IgnoreAt, ValidationOptions, select_findings
@@ -60,6 +63,32 @@ def test_an_alias_has_no_place_of_its_own_and_all_fixes() -> None:
     assert len(finding.other_paths) == 3
     places = finding.at_each_place()
     assert [(place.location.line, len(place.members)) for place in places if place.location] == [(7, 2), (7, 2)]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_platform_says_one_sentence_once_of_what_aliases_repeat(shared: bool) -> None:
+    values = ["{<<: *b, "] * 40 if shared else [f"{{free: {n % 2}, " for n in range(40)]
+    plans = (plan_line(n).replace("{", value) for n, value in enumerate(values))
+    findings = validate_plans("".join(plans), top="x: &b {free: 3}\n")
+    told = [finding.platform_messages for finding in findings if finding.rule == "schema-type"]
+    assert all(len(messages) == 1 for messages in told)
+    assert len(told) == (1 if shared else 40)
+
+
+@pytest.mark.parametrize(
+    "write", [json.dumps, lambda text: f"'{text}'", lambda text: f">\n {text}", lambda text: f"|\n {text}"]
+)
+def test_different_faults_of_a_catalog_in_a_string_stay_apart(write: Callable[[str], str]) -> None:
+    plans = [
+        {"id": name, "name": name, "description": "d", "free": free} for name, free in (("p1", "maybe"), ("p2", 3))
+    ]
+    offering = {"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}
+    document = parse_catalog(f"c: {write(json.dumps({'services': [offering]}))}\n", "c.yaml")
+    findings = validate_document(document, ValidationOptions()).findings
+    told = [finding.message for finding in findings if finding.rule == "schema-type"]
+    assert [("p1" in message, "p2" in message, "alias" in message) for message in told] == [
+        (True, False, False), (False, True, False)
+    ]  # fmt: skip
 
 
 def test_places_in_other_files_are_named_with_the_file(tmp_path: Path) -> None:
