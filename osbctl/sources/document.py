@@ -25,6 +25,8 @@ Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
+_FLOW_MAPPING = re.compile(r"""(?:[\[{\s]++|(?<!\S)#[^\n]*+)*+(?:\w[\w.-]*+|'[^'"\n]*+')\s*+:""")
+"""The beginning of a text in brackets that is meant as YAML: its first key is without double quotes."""
 TEMPLATE = "a template? render it first"
 _OTHER_KINDS = {
     **dict.fromkeys((".properties", ".ini", ".env"), "a file of properties"),
@@ -240,13 +242,14 @@ def other_kind_finding(name: str) -> Finding | None:
     return Finding("no-catalog", Severity.ERROR, f"there is no catalog here: this is {kind}", (), place, hint)
 
 
-def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> ParsedText:
+def parse_text(text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, allow_flow: bool = False) -> ParsedText:
     """Parse `text` to a document whose data may be any value, and may have faults: call its `check_faults`.
 
-    Raises DocumentError: it is neither JSON nor YAML.
+    `allow_flow`: brackets may also begin YAML if `name` has no known ending; else only if it is called YAML. Raises
+    DocumentError: it is neither JSON nor YAML.
     """
     try:
-        document = _parse_json_or_yaml(text, name, limits)
+        document = _parse_json_or_yaml(text, name, limits, allow_flow=allow_flow)
     except DocumentError as error:
         if marker := _CONFLICT.search(text):  # it explains other errors
             hint = "keep what is right of both sides, and delete the lines that begin with <<<<<<<, ======= and >>>>>>>"
@@ -286,8 +289,10 @@ def decode_utf8(data: bytes, name: str) -> str:
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
 
-def _parse_json_or_yaml(text: str, name: str, limits: Limits) -> ParsedText:
+def _parse_json_or_yaml(text: str, name: str, limits: Limits, *, allow_flow: bool) -> ParsedText:
     named, looks = _NAMED.get(name[name.rfind(".") :].lower()), _guess_syntax(text)
+    if allow_flow and not named and _FLOW_MAPPING.match(text):
+        looks = "yaml"
     if looks == "json" or (named == "json" and looks != "yaml"):
         from osbctl.sources import json_reader
 
@@ -330,7 +335,7 @@ def parse_stream(text: str, name: str, limits: Limits = DEFAULT_LIMITS) -> list[
     Raises DocumentError: one of them cannot be read.
     """
     try:
-        return [parse_text(text, name, limits)]
+        return [parse_text(text, name, limits, allow_flow=True)]
     except DocumentError:
         # Only now, as a line `---` may also stand in a text of several lines. A text in brackets is one document, whose
         # own error says more; and each part is padded with the lines before it, so a bound keeps that from growing

@@ -135,11 +135,15 @@ def _no_file_error(source: str) -> SourceError:
 
 
 def _no_blob_error(revision: str, path: str) -> SourceError:
-    """The error of a path that git does not find, with its cause: no repository, no revision or no such file."""
+    """The error of a path that git does not find, with its cause: no repository, revision, such file or copy of it."""
     name = f"{revision}:{path}"
     if run_git("rev-parse", "--git-dir") is None:
         return SourceError(f"{name}: there is no such file, and this is not a git repository")
     if run_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}") is not None:
+        is_partial = run_git("config", "--get-regexp", r"^remote\..*\.promisor$") is not None
+        if is_partial and any(run_git("rev-parse", "--verify", "--quiet", one) for one in _names_in_git(name)):
+            command = shlex.join(["git", "archive", "--format=tar", "--output", os.devnull, revision, path])
+            return SourceError(f"{name}: this partial clone has no copy of it", f"`{command}` gets one")
         command = shlex.join(["git", "ls-tree", "-r", "--name-only", revision])
         advice = f"`{command}` lists the files that {revision} has"
         return SourceError(f"{name}: there is no {path} in {revision}", advice)

@@ -236,6 +236,28 @@ def test_places_in_other_strings_are_where_these_begin(text: str) -> None:
 BROKEN = "services:\n- name: a\n  plans: [{id: x\n"
 
 
+FLOW = "{services: [{id: A, name: pg, plans: [], }]}"
+
+
+@each("text, error", [
+    (FLOW, ""), (f"[{FLOW[12:-2]}]", ""), (f"# a\n[ # b\n  {{ # c\n 'x' : {FLOW}}}]", ""), (config_map(FLOW), ""),
+    ('{"services": [],}', "a comma before"), ('{"services": [] # x\n}', "a comma or '}'"), ("{services: [}", "YAML"),
+    *((text, "a key in double quotes") for text in (
+        '{// x\n"services": []}', '{services": []}', "{'services\": []}", '{"services": [{id: A}]}', "{# x\nservices: []}",
+    )),
+    (config_map('{"services": [{"plans": []},]}'), "a comma before"),
+])  # fmt: skip
+def test_yaml_in_brackets_needs_no_name(text: str, error: str) -> None:
+    """What begins as JSON keeps its error, as what a broker answers does."""
+    for name in "<stdin>", "a.txt":
+        if error:
+            assert error in refusal(text, name).message
+        else:
+            assert parse_catalog(text, name).data["services"] == [{"id": "A", "name": "pg", "plans": []}]
+    with pytest.raises(DocumentError, match="a key in double quotes"):
+        parse_document(FLOW.encode(), "answer")
+
+
 def test_a_text_meant_as_a_catalog_that_cannot_be_read() -> None:
     finding = refusal(config_map(BROKEN) + "  other: x\n", "cm.yaml")
     assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:7:21")

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 import threading
@@ -239,6 +240,24 @@ def test_a_shallow_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: 
     git(repository, "clone", "-q", "--depth=1", repository.as_uri(), str(clone))
     monkeypatch.chdir(clone)
     assert refusal("HEAD~1:catalog.json").advice == "the clone is shallow: git fetch --unshallow"
+
+
+@each("path", ["catalog.json", "sub"])
+def test_a_partial_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    git(repository, "config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    git(repository, "clone", "-q", "--filter=blob:none", "--no-checkout", repository.as_uri(), str(clone))
+    monkeypatch.chdir(clone)
+    git(clone, "remote", "set-url", "origin", "file:///nowhere")  # older versions of git would fetch
+    error = refusal(f"HEAD~1:{path}")
+    assert error.message == f"HEAD~1:{path}: this partial clone has no copy of it"
+    assert "there is no gone.json in HEAD~1" in refusal("HEAD~1:gone.json").message
+    git(clone, "remote", "set-url", "origin", repository.as_uri())
+    git(clone, *shlex.split(error.advice.split("`")[1])[1:])
+    if path == "sub":
+        assert "neither a source folder nor" in refusal("HEAD~1:sub").message
+    else:
+        assert read_source("HEAD~1:catalog.json").data["version"] == 1
 
 
 def test_a_revision_needs_git_and_a_repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

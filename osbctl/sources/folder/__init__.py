@@ -11,16 +11,18 @@ Files may be YAML or JSON. The stem of a file is its address in `catalog.yaml`; 
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from osbctl.catalog import objects_in_list
 from osbctl.errors import SourceError
 from osbctl.fields import known_fields
 from osbctl.files import check_regular_file
+from osbctl.findings import Finding
 from osbctl.paths import JsonPath
-from osbctl.sources.document import ComposedDocument, Document
+from osbctl.sources.document import ComposedDocument, Document, Origin
 from osbctl.sources.folder import lock as locks
 from osbctl.sources.folder.source_tree import (
     LOCK,
@@ -336,9 +338,23 @@ def compose(
     tree.report_unread_files()
     problems.raise_any()
     lock, id_findings = locks.update_lock(read_lock(Path(folder), unsaved), document.data, accepted)
-    document.notes = (*tree.notes, *locks.find_missing_ids(document.data), *id_findings)
+    document.notes = (*_find_notes(tree, document), *locks.find_missing_ids(document.data), *id_findings)
     document.texts = tuple(tree.documents)
     return document, lock
+
+
+def _find_notes(tree: SourceTree, catalog: ComposedDocument) -> Iterator[Finding]:
+    """The notes of the readers, with paths in the catalog; those of no service offering have none."""
+    places: dict[Origin, JsonPath] = {}
+    for service, path in objects_in_list(catalog.data, "services"):
+        for place in [path, *(plan_path for _, plan_path in objects_in_list(service, "plans", path))]:
+            places[catalog.find_origin(place)] = place
+    for part in tree.documents:
+        for note in part.notes:
+            ends = [end for end in range(len(note.path) + 1) if (part, note.path[:end]) in places]
+            end = ends[-1] if ends else 0
+            path = (*places[part, note.path[:end]], *note.path[end:]) if ends else ()
+            yield note._replace(path=path)
 
 
 def read_lock(folder: Path, unsaved: Mapping[Path, bytes] = NOTHING_UNSAVED) -> locks.Lock:

@@ -144,10 +144,9 @@ class SourceTree:
                 folders[:] = [name for name in folders if not name.startswith(".")]
                 yield from (Path(folder, name) for name in names)
         for file in self._unsaved:
-            inside = file.relative_to(self._root) if self._root in file.parents else Path()
-            *folders, _ = inside.parts or ("",)
+            folders = [*file.parent.relative_to(self._root).parts] if self._root in file.parents else []
             if folders and folders[0].lower() in _TOPS and not any(name.startswith(".") for name in folders):
-                yield self.folder / inside
+                yield self.folder.joinpath(*folders, file.name)
 
     def find_files(self, *subfolders: str) -> dict[str, Path]:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""

@@ -379,6 +379,17 @@ def bundled(folder: Path, parameters: str, **texts: str) -> Any:
     return built(folder)["services"][0]["plans"][0]["schemas"]["service_instance"]["create"]["parameters"]
 
 
+def test_notes_of_readers_have_paths_in_the_catalog(tmp_path: Path) -> None:
+    bare = "name: a\nplans: [{name: p, x: 012}, {name: q}, {name: r, x: {w: 012}}]\nx: 012\n"
+    write(tmp_path, services__a="name: z\n", services__b=bare, services__b__plans__s="name: s\nx: [1, 012]\n")
+    write(tmp_path, catalog="fields: {x: 012}\n", o="services: {z: null, a: {x: 012, plans: {q: null}}}\n")
+    document = read_folder(str(tmp_path), overlays=[str(tmp_path / "o.yaml")])
+    notes = [one for one in document.notes if one.rule == "yaml-1.1"]
+    plans = ("services", 0, "plans")
+    inside = [(*plans, 0, "x"), (*plans, 1, "x", "w"), ("services", 0, "x"), (*plans, 2, "x", 1)]
+    assert [note.path for note in notes] == [(), *inside, ()]
+
+
 def test_references_are_replaced_by_their_targets(tmp_path: Path) -> None:
     """A file has no name of its own where it is a part of another, nor references to itself."""
     made = bundled(
