@@ -95,7 +95,7 @@ def judged(example: Example, rule: Rule, platforms: frozenset[Platform] | None =
     """The result with the options that the rule needs, or for other platforms."""
     options = options_for(rule)
     options = options if platforms is None else options._replace(platforms=platforms)
-    limits = Limits(bytes=2_000) if rule.id == "too-large" else Limits()
+    limits = Limits(bytes=2_000, option="--max-bytes") if rule.id == "too-large" else Limits()
     try:
         if len(example.text) > limits.bytes:
             raise too_large_error(example.name, limits)

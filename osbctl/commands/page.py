@@ -18,12 +18,12 @@ from osbctl.commands.connection import BrokerConnection, check_in_clone, is_addr
 from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import check_output, print_error, print_failure_count, print_note, write_output
 from osbctl.commands.settings import ValidationSettings, first_config, resolve_config, validation_options
-from osbctl.config import load_config
-from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each, run_without_faulty
+from osbctl.config import Config, load_config
+from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, run_on_each, run_without_faulty
 from osbctl.files import read_bounded
 from osbctl.findings import Finding
 from osbctl.pages import MAX_WITH_REQUESTS, Branding, Content, Part, PlanRequests, ShownCommand
-from osbctl.pages.render import render_page
+from osbctl.pages.render import COLOR, render_page
 from osbctl.pages.safe_content import MAX_IMAGE_BYTES, image_to_data_url, safe_web_address
 from osbctl.paths import JsonPath
 from osbctl.placeholders import judge_template
@@ -108,8 +108,10 @@ def page(
     pictures = PageImages(files, images_from)
     names = _broker_names(named)
     found = run_on_each(read, zip(names, named, earlier, strict=True))
-    configured = closest.page or first_config(named, where.config).page
-    branding = read_branding({"title": title, "logo": logo, "accent": accent}, configured)
+    config = closest if closest.page else first_config(named, where.config)
+    if accent is None:
+        _check_accent(config)
+    branding = read_branding({"title": title, "logo": logo, "accent": accent}, config.page)
     since_text = f"Since {', '.join(map(_earlier_catalog_name, since))}." if since else None
     content = Content(branding=branding, date=date, since=since_text, findings=findings, audience=audience)
     catalogs = [catalog for catalog in found if not isinstance(catalog, OsbctlError)]
@@ -213,6 +215,14 @@ def make_page_of_readable(
 
     page, faulty = run_without_faulty(make, catalogs)
     return page, {catalog.broker: error for catalog, error in faulty}
+
+
+def _check_accent(config: Config) -> None:
+    """Raise ConfigError if the accent of a configuration is not a colour."""
+    accent = config.page.get("accent", "")
+    if accent and not COLOR.fullmatch(accent):
+        message = f"{config.origin_of('page', accent)}: page: accent: {accent!r} is not a colour"
+        raise ConfigError(message, 'for example: accent = "#2f5fd0"')
 
 
 def read_branding(options: Mapping[str, str | None], configured: Mapping[str, str]) -> Branding:

@@ -85,6 +85,9 @@ def _check_options(settings: ValidationSettings) -> None:
     """Raise UsageError for options that make no sense together."""
     if settings.write_baseline and not settings.baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
+    files = [os.path.realpath(file) for file in (settings.baseline, settings.output) if file]
+    if settings.write_baseline and len(set(files)) < len(files):
+        raise UsageError(f"{settings.output} is the file of the baseline, too", "name another file for the report")
     if (settings.concise or settings.quiet) and settings.format not in (None, Format.TEXT):
         raise UsageError(f"--concise and --quiet are for text, not for --format {settings.format}")
 
@@ -216,7 +219,7 @@ class _Run:
         settings = self._settings
         document = read_source(
             source,
-            limits=Limits(bytes=settings.max_bytes),
+            limits=Limits(bytes=settings.max_bytes, option="--max-bytes"),
             at=settings.where.at,
             stdin_filename=settings.stdin_filename,
             variables_of=self._variables_of,

@@ -31,7 +31,7 @@ MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
 _MAX_PLACES = 11
 """Places of a finding that are named."""
-_COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
+COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Content Security Policy that allows one style, one script and `data:` images only."""
 
@@ -79,7 +79,7 @@ def _accent_css(accent: str) -> str:
     """The rule for the brand's colour. Raises UsageError: it is not `#rgb` or `#rrggbb`."""
     if not accent:
         return ""
-    if not _COLOR.fullmatch(accent):
+    if not COLOR.fullmatch(accent):
         raise UsageError(f"{accent!r} is not a colour", "write it as --accent '#2f5fd0'")
     return f":root{{--brand:{accent}}}"
 

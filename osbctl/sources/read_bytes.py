@@ -34,11 +34,15 @@ STDIN = "<stdin>"
 
 
 class Limits(NamedTuple):
-    """The limits of one read: bytes of text, levels of nesting, values with aliases expanded."""
+    """The limits of one read: bytes of text, levels of nesting, values with aliases expanded.
+
+    `option` is the one of the command that sets the bytes; empty if it has none.
+    """
 
     bytes: int = MAX_BYTES
     depth: int = MAX_DEPTH
     nodes: int = MAX_NODES
+    option: str = ""
 
 
 DEFAULT_LIMITS = Limits()
@@ -54,7 +58,8 @@ def read_file(path: str, limits: Limits) -> bytes:
 
 def too_large_error(name: str, limits: Limits) -> DocumentError:
     """The error of a source that is larger than the limit."""
-    message, hint = f"the source is larger than {limits.bytes:,} bytes", "raise the limit with --max-bytes"
+    message = f"the source is larger than {limits.bytes:,} bytes"
+    hint = f"raise the limit with {limits.option}" if limits.option else ""
     return DocumentError((Finding("too-large", Severity.ERROR, message, (), Location(name, 1, 1), hint=hint),))
 
 

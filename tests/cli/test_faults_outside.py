@@ -9,7 +9,8 @@ import pytest
 from osbctl.commands.load_catalog import CatalogSource, load
 from osbctl.editor.open_files import analyse_source, find_source
 from osbctl.findings import DocumentError
-from tests.case import case
+from osbctl.sources.read_bytes import MAX_BYTES
+from tests.case import case, each
 from tests.cli.program import failure, osbctl
 from tests.corpus import EVERY_CASE
 
@@ -265,3 +266,19 @@ def test_secrets_in_a_repeated_line_are_masked(tmp_path: Path) -> None:
     )
     for form in ("text", "json", "sarif", "html"):
         assert "hunter2" not in osbctl("validate", file, "-f", form, code=0).stdout
+
+
+@each("words, advice", [
+    ("validate big.yaml", True), ("diff big.yaml big.yaml", True), ("page big.yaml", True), ("drift big.yaml big.yaml", True),
+    ("show big.yaml", False), ("fix big.yaml", False), ("params big.yaml s p", False), ("split big.yaml new", False),
+    ("params small.yaml db small -c @big.yaml", False),
+])  # fmt: skip
+def test_a_source_that_is_too_large_is_told_with_the_option_of_the_command(
+    tmp_path: Path, words: str, advice: bool
+) -> None:
+    (tmp_path / "small.yaml").write_text(json.dumps(CATALOG))
+    with (tmp_path / "big.yaml").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    done = osbctl(*words.split(), cwd=tmp_path)
+    assert "the source is larger than" in done.stdout + done.stderr
+    assert ("--max-bytes" in done.stdout + done.stderr) is advice

@@ -54,6 +54,15 @@ def test_branding_comes_from_the_configuration(repository: Path) -> None:
     assert "<title>House</title>" in html
     assert 'class="logo" src="data:image/svg+xml;base64,' in html
     assert "<title>Other</title>" in page(repository, "a.yaml", "--title", "Other")
+    for text, file in (
+        ('[page]\naccent = "red"', "osbctl.toml"),
+        ('extends = "b.toml"\n[page]\ntitle = "x"', "b.toml"),
+    ):
+        (repository / "b.toml").write_text('[page]\naccent = "red"')
+        (repository / "osbctl.toml").write_text(text)
+        wrong = failure("page", "a.yaml", cwd=repository, code=3)
+        assert f"{file}: page: accent: 'red' is not a colour" in wrong and "--accent" not in wrong
+        assert "#0a7" in page(repository, "a.yaml", "--accent", "#0a7")
 
 
 def test_the_date_of_the_commit(repository: Path) -> None:

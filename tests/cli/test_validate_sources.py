@@ -13,6 +13,7 @@ from osbctl.config import Config, load_config
 from osbctl.errors import ConfigError, UsageError
 from osbctl.findings import FailOn
 from osbctl.rule import Category
+from tests.cli.program import failure
 from tests.folders import catalogs_folder
 
 FAULTY = str(catalogs_folder() / "faulty.yaml")
@@ -227,3 +228,10 @@ def test_another_file_is_no_baseline(tmp_path: Path, text: str) -> None:
     baseline.file.write_text(text)
     with pytest.raises(ConfigError, match="not an osbctl baseline"):
         baseline.run()
+
+
+def test_a_report_does_not_replace_the_baseline_that_is_written(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(TEXT)
+    words = ("validate", "c.yaml", "--baseline", "same.json", "--write-baseline", "-o", "./same.json")
+    assert "./same.json is the file of the baseline, too" in failure(*words, cwd=tmp_path, code=2)
+    assert not (tmp_path / "same.json").exists()
