@@ -1,6 +1,7 @@
 """`osbctl check` and `osbctl fetch`: check a running broker, and fetch its catalog."""
 
-from typing import Annotated
+from textwrap import wrap
+from typing import TYPE_CHECKING, Annotated
 
 from osbctl.client.connection_options import ConnectionOptions, redact_query
 from osbctl.commands import options as common
@@ -20,6 +21,9 @@ from osbctl.sources.read_bytes import Limits
 from osbctl.text import escape_text
 from osbctl.validation.options import ValidationOptions, select_findings
 from osbctl.validation.pipeline import apply_severities, unreadable_result, validate_document
+
+if TYPE_CHECKING:
+    from osbctl.conformance.check import CheckResult
 
 _Broker = Annotated[
     str,
@@ -67,12 +71,15 @@ def check(
     configured = first_config((), config)
     options, severity = validation_options(settings, configured), effective_fail_on(settings, configured)
     connection = connection.with_configured_version(configured)
-    result = check_running_broker(*connection.connect(url, registered), options)
+    result, checked = check_running_broker(*connection.connect(url, registered), options)
     code = write_report([result._replace(fail_on=severity)], settings)
     if not result.left_out and not any(rule_of(finding).category is Category.WIRE for finding in result.findings):
-        print_note("tested and well: status, headers and body of the catalog; right, wrong and missing credentials;")
-        print_note("old, unknown and missing API versions; compression; a doubled slash; the form of errors")
-    return SourceError.exit_code if any(rule_of(finding).stops_check for finding in result.findings) else code
+        for line in wrap("tested and well: " + "; ".join(checked.tested), 100):
+            print_note(line)
+    stops = [finding.message for finding in checked.findings if rule_of(finding).stops_check]
+    if stops and result.left_out:  # which may be that finding
+        print_note(f"the check is not complete: {stops[0]}")
+    return SourceError.exit_code if stops else code
 
 
 def fetch(
@@ -105,8 +112,12 @@ def fetch(
     return 0
 
 
-def check_running_broker(address: str, connection: ConnectionOptions, options: ValidationOptions) -> ValidationResult:
+def check_running_broker(
+    address: str, connection: ConnectionOptions, options: ValidationOptions
+) -> "tuple[ValidationResult, CheckResult]":
     """Check the answers of the broker at `address`, then its catalog, with the verdict of each platform.
+
+    The second result holds all findings about the answers, also those that the options ignore.
 
     Raises SourceError: the broker cannot be reached, or the credentials are wrong.
     """
@@ -129,7 +140,7 @@ def check_running_broker(address: str, connection: ConnectionOptions, options: V
             verdicts[platform] = Verdict(VerdictKind.REFUSES, verdict.messages, verdict.reasons + stopped)
         elif not stopped and checked.catalog is None:
             verdicts[platform] = Verdict(VerdictKind.UNCLEAR, why="osbctl could not read the catalog")
-    return ValidationResult(name, tuple(findings), verdicts, left_out, user_rules=options.user_rules)
+    return ValidationResult(name, tuple(findings), verdicts, left_out, user_rules=options.user_rules), checked
 
 
 def _redact_password(result: ValidationResult, connection: ConnectionOptions) -> ValidationResult:

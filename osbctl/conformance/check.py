@@ -41,16 +41,21 @@ MOST_SILENT = 2  # after so many requests without a whole answer no more are sen
 _TELLING = 12  # characters; a shorter password is looked for in the form in which it is sent alone
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _MOST_TOLD = 3
+_CATALOG = "status, headers and body of the catalog"
 _STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
 _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
 """Among the challenges of one header or several (RFC 9110 §11.6.1)."""
 
 
 class CheckResult(NamedTuple):
-    """Findings, and the catalog as JSON, as received or as the platforms that can read it do (None without one)."""
+    """Findings, and the catalog as JSON, as received or as the platforms that can read it do (None without one).
+
+    `tested` names what the requests tested.
+    """
 
     findings: tuple[Finding, ...]
     catalog: bytes | None
+    tested: tuple[str, ...] = ()
 
 
 def check_broker(
@@ -84,7 +89,8 @@ def check_broker(
     is_whole = first_reply.status == 200 and not first_reply.fault
     read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
     # What is still not JSON, with NaN, only a platform can read.
-    return CheckResult(merge_faults(faults, platforms), None if parse_json_body(read)[1] else read)
+    catalog = None if parse_json_body(read)[1] else read
+    return CheckResult(merge_faults(faults, platforms), catalog, (*exchange.tested, "the form of errors"))
 
 
 def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:
@@ -96,7 +102,8 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
     if not exchange.secure:
         faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
     for _ in range(MAX_REDIRECTS + 1):
-        reply = exchange.send_request(Probe(header_changes={"X-Broker-API-Request-Identity": IDENTITY}))
+        first = Probe(header_changes={"X-Broker-API-Request-Identity": IDENTITY}, tests=_CATALOG)
+        reply = exchange.send_request(first)
         if failed := reply.no_response:
             if failed.kind is Failure.UNREACHABLE:
                 raise failed
@@ -273,20 +280,22 @@ def _echoes_credentials(reply: Reply) -> bool:
 
 def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     """The probes of a broker that gave `first_reply`; wrong logins come last, since it may lock the account."""
-    path, is_served = exchange.path, first_reply.status == 200
+    path, is_served = exchange.path.rstrip("/"), first_reply.status == 200
     if is_served and not first_reply.fault:
         gzip = {"Accept-Encoding": "gzip"}
-        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), _compare_gzip_reply)
+        packed = Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), tests="compression")
+        yield packed._replace(compare=_compare_gzip_reply)
     yield from _version_probes(first_reply)
     asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
     if is_served and asks_doubled and path.endswith(CATALOG_PATH):
         doubled = f"{path.removesuffix(CATALOG_PATH)}/{CATALOG_PATH}"
-        yield Probe(path=doubled, compare=partial(_check_doubled_slash, exchange.address))
+        yield Probe(path=doubled, compare=partial(_check_doubled_slash, exchange.address), tests="a doubled slash")
     yield from _login_probes(exchange.options)
 
 
 def _version_probes(first_reply: Reply) -> Iterator[Probe]:
     bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule="wire-version-unchecked")
+    bad = bad._replace(tests="old and missing API versions")
     yield bad._replace(variation=f"without {VERSION}", header_changes={VERSION: None}, allowed=(412, 400))
     yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
     yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
@@ -294,13 +303,15 @@ def _version_probes(first_reply: Reply) -> Iterator[Probe]:
         others = {platform.api_version for platform in first_reply.platforms} - {first_reply.options.api_version}
         for version in sorted(others):
             compare = partial(_check_platform_version, version)
-            yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True)
+            tests = "the versions of other platforms"
+            yield Probe(f"with {VERSION}: {version}", {VERSION: version}, compare=compare, always=True, tests=tests)
 
 
 def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
     wrong_password = basic_auth(options.user or _NOBODY, _WRONG)
     unknown_user = basic_auth(_NOBODY, options.password or _WRONG)
     login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_basic_challenge, open_rule="wire-open")
+    login = login._replace(tests="missing and wrong credentials")
     yield login._replace(variation="without credentials", header_changes={"Authorization": None})
     yield login._replace(variation="with a wrong password", header_changes={"Authorization": wrong_password})
     yield login._replace(variation="with an unknown user", header_changes={"Authorization": unknown_user})
@@ -337,8 +348,8 @@ def _describe_difference(before: Any, after: Any) -> tuple[Severity, str]:
 def _check_doubled_slash(address: str, _: Reply, reply: Reply) -> Iterator[Fault]:
     """Check that the catalog is served, or that a redirect which every platform follows leads to its address."""
     followed = not any(reply.status in platform.record.unfollowed_redirects for platform in reply.platforms)
-    leads_back = followed and redirect_target(address, reply.status, reply.headers.get("location")) == address
-    if reply.status != 200 and not leads_back:
+    target = redirect_target(address, reply.status, reply.headers.get("location")) or ""
+    if reply.status != 200 and not (followed and target.rstrip("/") == address.rstrip("/")):
         hint = "serve it, or register the broker without a slash at the end of its address"
         yield Fault("wire-double-slash", f"answered {reply.status}, not 200", reply, hint=hint)
 

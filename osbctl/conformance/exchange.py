@@ -151,7 +151,7 @@ class Probe(NamedTuple):
     It asks `path`, if that is not empty, with `header_changes`: headers with other values, or None to omit them.
     `variation` says in a report what is special about it. Where the catalog is served all the same, it breaks
     `open_rule`. `compare` compares an allowed reply with the first one; it gets every reply where `allowed` is empty.
-    `always`: also check a reply with the status of the first.
+    `always`: also check a reply with the status of the first. `tests` names what it tests, as others may, too.
     """
 
     variation: str = ""
@@ -162,6 +162,7 @@ class Probe(NamedTuple):
     path: str = ""
     open_rule: str = ""
     always: bool = False
+    tests: str = ""
 
     def find_faults(self, first_reply: Reply, reply: Reply) -> Iterable[Fault]:
         """The faults of a reply; `first_reply` is the reply to the valid request."""
@@ -174,17 +175,21 @@ class Probe(NamedTuple):
 
 
 class Exchange:
-    """Asks one broker, each time on a connection of its own, as `platforms` do that ask once an hour."""
+    """Asks one broker, each time on a connection of its own, as `platforms` do that ask once an hour.
+
+    `tested` are the names of what was asked, each once, in order.
+    """
 
     def __init__(self, address: str, options: ConnectionOptions, platforms: Collection[Platform] = EVERY) -> None:
         self.address, self.options, self.platforms = address, options, platforms
-        self.name = options.redact_address(address)
+        self.name, self.tested = options.redact_address(address), dict[str, None]()
         parts = urlsplit(address)
         self.path, self.secure = parts.path, parts.scheme == "https"
 
     def send_request(self, probe: Probe, max_seconds: float = inf) -> Reply:
         """Send the request of a probe, which ends after `max_seconds`. Failures are in the reply."""
         options = self.options
+        self.tested[probe.tests] = None
         usual = {**request_headers(options), "Accept-Encoding": SKIP_HEADER, "Connection": "close"}
         sent = {name: value for name, value in {**usual, **probe.header_changes}.items() if value is not None}
         url = urlunsplit(urlsplit(self.address)._replace(path=probe.path)) if probe.path else self.address

@@ -86,3 +86,10 @@ def test_a_broker_that_limits_requests_was_not_checked_and_is_asked_nothing_more
         told = machine.run("check", address, "--user", USER, "--password-stdin", stdin=PASSWORD, code=3)
     assert "stopped by 429 after 3 of " in told
     assert next(server.counter) == 5  # 429 from the fifth on
+
+
+def test_a_check_that_was_stopped_says_so_whatever_is_ignored(machine: Machine) -> None:
+    for ignored in ("wire-limited", "wire-*"):
+        assert "stopped by" not in check(machine, "limits", f"--ignore {ignored}", code=3)
+        assert "the check is not complete: GET /v2/catalog with X-Broker-API-Version: 1.0: stopped" in machine.output
+        machine.output = ""

@@ -3,11 +3,12 @@
 import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 from osbctl.commands.app import COMMANDS, MEANT
 from tests.broker.harness import Authority
 from tests.case import each
-from tests.cli.broker_server import PASSWORD, USER, broker
+from tests.cli.broker_server import PASSWORD, USER, Answer, broker, listening
 from tests.cli.program import failure, osbctl
 from tests.client.test_connection_options import server_side
 from tests.conformance.faulty import PASSWORD as CONFORMANCE_PASSWORD
@@ -65,8 +66,30 @@ def test_a_broker_that_is_well_is_told_what_was_tested() -> None:
 
 
 def test_a_broker_without_a_fault_is_called_well(authority: Authority) -> None:
+    slash, versions = "a doubled slash", "the versions of other platforms"
     with faulty("", server_side(authority.issue("well"))) as (address, _):
-        words = ["check", address, "--user", CONFORMANCE_USER, "--password-stdin", "--ca-file", str(authority.cert)]
-        done = osbctl(*words, stdin=CONFORMANCE_PASSWORD, code=0)
-    assert "[wire-" not in done.stdout
-    assert "tested and well: status, headers and body of the catalog" in done.stderr
+        for path, options, said in (
+            ("", "", {slash, versions}),
+            ("", "--platform korifi --api-version 2.17", set()),
+            ("", "--platform korifi", {versions}),
+            ("", "--platform cloudfoundry --api-version 2.15", {slash}),
+            ("?x=1", "", {slash, versions}),
+        ):
+            words = ["check", address + path, "--user", CONFORMANCE_USER, "--password-stdin", *options.split()]
+            done = osbctl(*words, "--ca-file", str(authority.cert), stdin=CONFORMANCE_PASSWORD, code=0)
+            assert "[wire-" not in done.stdout
+            told = done.stderr.replace("\nosbctl: ", " ")
+            assert "tested and well: status, headers and body of the catalog; compression; old and missing" in told
+            assert {name for name in (slash, versions) if name in told} == said, words
+
+
+def test_the_doubled_slash_is_asked_of_an_address_with_a_slash_at_its_end() -> None:
+    asked = []
+
+    def answer(method: str, path: str, *_: Any) -> Answer:
+        asked.append(path)
+        return 200, {}, Path(GOOD).read_bytes()
+
+    with listening(answer) as url:
+        osbctl("check", f"{url}/v2/catalog/", "--user", USER, "--password-stdin", stdin=PASSWORD)
+    assert "/v2/catalog" in asked  # the handler has made one slash of two

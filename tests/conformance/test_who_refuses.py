@@ -81,7 +81,7 @@ BODIES: dict[str, tuple[bytes, set[Platform]]] = {
 def test_a_body_that_is_not_json_is_refused_by_those_who_cannot_read_it() -> None:
     for name, (body, expected) in BODIES.items():
         with case(name), listening(answering(body)) as url:
-            result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+            result, _ = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
             assert refusing(result.findings, "wire-not-json") == expected
             verdicts = {platform: verdict.kind for platform, verdict in result.verdicts.items()}
             assert {platform for platform, kind in verdicts.items() if kind is VerdictKind.REFUSES} == expected
@@ -161,7 +161,7 @@ def test_a_redirect_to_another_host_leaves_the_verdict_of_who_follows_open() -> 
         return 302, {"Location": "http://localhost:9/v2/catalog"}, b""
 
     with listening(answer) as url:
-        result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+        result, _ = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
     kinds = {platform: verdict.kind for platform, verdict in result.verdicts.items()}
     assert kinds == {**dict.fromkeys(GO, VerdictKind.REFUSES), Platform.CLOUD_FOUNDRY: VerdictKind.UNCLEAR}
     assert [finding.severity for finding in result.findings if finding.rule == "wire-redirect"] == [Severity.ERROR]
@@ -173,7 +173,7 @@ def test_an_unknown_authority_is_no_refusal_of_a_platform(authority: Authority) 
         ("expired", -0.01, replace(OPTIONS, ca_file=str(authority.cert)), set(Platform)),
     ):
         with case(name), faulty("", server_side(authority.issue(f"refuses-{name}", days=days))) as (address, _):
-            result = check_running_broker(address, options, ValidationOptions())
+            result, _ = check_running_broker(address, options, ValidationOptions())
             (finding,) = [one for one in result.findings if one.rule == "wire-certificate"]
             assert (finding.severity, set(finding.refused_by)) == (Severity.ERROR, expected)
             kind = VerdictKind.REFUSES if expected else VerdictKind.UNCLEAR
@@ -209,7 +209,7 @@ def test_a_short_timeout_leaves_the_verdicts_open() -> None:
     options = replace(OPTIONS, user=FAULTY_USER, password=FAULTY_PASSWORD, total_seconds=0.7)
     for name in ("hangs", "drips-head", "drips-body"):
         with case(name), faulty(name) as (address, _):
-            result = check_running_broker(address, options, ValidationOptions())
+            result, _ = check_running_broker(address, options, ValidationOptions())
             assert {verdict.kind for verdict in result.verdicts.values()} == {VerdictKind.UNCLEAR}
             assert {"wire-no-answer", "wire-cut"} & {finding.rule for finding in result.findings}
 
@@ -226,6 +226,6 @@ def test_as_many_redirects_are_followed_as_platforms_follow() -> None:
             return served(method, path, headers, body)
 
         with case(hops), listening(answer) as url:
-            result = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+            result, _ = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
             kind = VerdictKind.ACCEPTS if hops < 10 else VerdictKind.REFUSES
             assert {verdict.kind for verdict in result.verdicts.values()} == {kind}
