@@ -313,11 +313,32 @@ def read_body_chunks(response: BaseHTTPResponse, client: HttpClient) -> Iterator
         raise _incomplete_answer_error(client, client.expired)
 
 
+class _GzipDecompressor:
+    """Decompresses gzip of one member or several (RFC 1952 §2.2); `eof`: the last one that began is whole."""
+
+    def __init__(self) -> None:
+        self._member = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._member.eof
+
+    def decompress(self, data: bytes, limit: int) -> bytes:
+        """Return at most `limit` bytes, which is positive; what is left is lost. Raises zlib.error."""
+        found = b""
+        while data and len(found) < limit:
+            if self._member.eof:
+                self._member = zlib.decompressobj(wbits=31)
+            found += self._member.decompress(data, limit - len(found))
+            data = self._member.unused_data
+        return found
+
+
 def _create_decompressor(response: BaseHTTPResponse, client: HttpClient) -> Any:
     """Return a decompressor for gzip, None without compression. Raises SourceError: the compression is another."""
     coding = normalize_content_encoding(response.headers.get("Content-Encoding"))
     if coding in ("", "gzip"):
-        return zlib.decompressobj(wbits=31) if coding else None
+        return _GzipDecompressor() if coding else None
     response.close()
     shown = escape_line(client.options.redact_credentials(coding[:MAX_RECEIVED]))[:40]
     text = f"the answer is compressed as {shown}, which the request did not ask for"

@@ -92,11 +92,32 @@ def test_a_small_body_that_unpacks_to_much_takes_no_memory() -> None:
             tracemalloc.stop()
 
 
+GZIP = "Content-Encoding: gzip"
+
+
+@each("members, told", [
+    ([CATALOG], ""), ([CATALOG[:9], CATALOG[9:]], ""), ([b"", CATALOG, b"\n" * 70_000, b""], ""),
+    ([CATALOG, b" " * 99_999], "larger than"), ([b" "] * 100_001, "larger than"),
+])  # fmt: skip
+def test_gzip_of_several_members_is_one_body(members: list[bytes], told: str) -> None:
+    packed = b"".join(map(gzip.compress, members))
+    for sent, error in (
+        (packed, told),
+        (packed + b"\0garbage", told or "is gzip, and is not"),
+        (packed[:-5], "cut|larg"),
+    ):
+        with broker(http("200 OK", sent, GZIP)) as (address, _):
+            if error:
+                with pytest.raises(SourceError, match=error):
+                    fetch_catalog(address, OPTIONS)
+            else:
+                assert fetch_catalog(address, OPTIONS).body == b"".join(members)
+
+
 def chunked(body: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n" + body
 
 
-GZIP = "Content-Encoding: gzip"
 REQUEST_ERRORS = [
     (http("401 Unauthorized", b'{"description": "who are you?"}'), "authentication failed (401): who are you?"),
     (http("412 Precondition Failed", b"{}"), "refuses the API version"),
