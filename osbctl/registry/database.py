@@ -51,9 +51,10 @@ class Database:
         """
         self._url = parse_database_url(url)
         # Without the query: a password may stand there, too.
-        self.name = self._url.set(query={}).render_as_string(hide_password=True).removeprefix("sqlite:///")
+        self.name = self._url.set(query={}).render_as_string(hide_password=True)
         self.is_sqlite = self._url.get_backend_name() == "sqlite"
         if self.is_sqlite:
+            self.name = escape_line(self._url.database or "")
             _ensure_file(self._url.database or "", self.name, create=create)
         self.engine = _create_engine(self._url, wait_seconds)
         self._take_turn: Callable[[], AbstractContextManager[None]] = nullcontext

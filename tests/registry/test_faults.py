@@ -198,9 +198,11 @@ def execute(url: str, statement: str) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "böse %20" / "brokers.sqlite"
     with pytest.raises(RegistryError, match="there is no such folder") as error:
-        Registry.open(str(tmp_path / "none" / "brokers.sqlite"))
+        Registry.open(str(file))
     assert error.value.advice
+    assert str(file) in error.value.message
 
 
 @pytest.mark.parametrize(("url", "driver"), [
