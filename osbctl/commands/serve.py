@@ -16,7 +16,7 @@ from osbctl.catalog import LoadedCatalog
 from osbctl.commands import options as common
 from osbctl.commands.load_catalog import CatalogSource, load, load_in_subprocess
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.settings import variables_lookup
+from osbctl.commands.settings import first_config, variables_lookup
 from osbctl.credentials import read_credentials
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
@@ -146,11 +146,13 @@ def service_factory(
 
     # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
+    configured = first_config([catalog.source], catalog.config).env
+    variables = [Path(configured)] if configured else []
     return partial(
         Service,
         read_catalog=(lambda: loaded) if loaded else load_checked,
         read_records=lambda: read_credentials(_check_not_special(credentials)),
-        catalog_paths=lambda: list(_watched_files(catalog.source)),
+        catalog_paths=lambda: [*_watched_files(catalog.source), *variables],
         secrets=[credentials],
         allow_empty=allow_empty,
         make_app=partial(
@@ -170,8 +172,23 @@ def _watched_files(source: str) -> Iterator[Path]:
     """Files whose change causes a reload. Empty for standard input and git."""
     path = Path(source)
     if path.is_dir():
-        # Other files, and hidden ones, are no part of a source folder: the log of this broker may be among them.
-        parts = (file for file in path.rglob("*") if (file.suffix in SUFFIXES or file.name == LOCK) and file.is_file())
-        yield from sorted(file for file in parts if not any(part[0] == "." for part in file.relative_to(path).parts))
+        yield from sorted(_folder_files(path))
     elif path.exists():
         yield path
+
+
+def _folder_files(folder: Path) -> Iterator[Path]:
+    """The files that may be parts of a source folder; a subfolder may be a link within it, as in a mounted ConfigMap.
+
+    Other files, and hidden ones, are no part of it: the log of this broker may be among them.
+    """
+    root, seen = folder.resolve(), set()
+    for place, folders, files in os.walk(folder, followlinks=True):
+        here = Path(place).resolve()
+        if here in seen or not here.is_relative_to(root):
+            folders.clear()
+            continue
+        seen.add(here)
+        folders[:] = [name for name in folders if name[0] != "."]
+        parts = (Path(place, name) for name in files if name[0] != "." and (name == LOCK or name.endswith(SUFFIXES)))
+        yield from (file for file in parts if file.is_file())

@@ -231,6 +231,22 @@ def test_only_parts_of_a_source_folder_are_watched(tmp_path: Path) -> None:
     assert names == ["catalog.lock", "catalog.yaml", "services/a.json"]
 
 
+def test_a_linked_folder_and_the_file_of_variables_are_watched(tmp_path: Path) -> None:
+    """As Kubernetes mounts a ConfigMap. Links to other places, and in a circle, are not followed."""
+    folder = tmp_path / "catalog"
+    for name in ("..data/services/a.yaml", "catalog.yaml", "../other/b.yaml", "../broker.env"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    for link, target in (("services", "..data/services"), ("other", "../other"), ("..data/services/c", "../..")):
+        (folder / link).symlink_to(target)
+    config = tmp_path / "osbctl.toml"
+    config.write_text('env = "broker.env"\n')
+    source = CatalogSource(str(folder), config=str(config))
+    made: Any = service_factory(source, tmp_path, "", "2.0", 412, allow_empty=False)
+    names = [os.path.relpath(path, folder) for path in made.keywords["catalog_paths"]()]
+    assert names == ["catalog.yaml", "services/a.yaml", "../broker.env"]
+
+
 @pytest.mark.parametrize("line", ["hello", "7", "[1]"])
 def test_loading_process_that_prints_is_an_error(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(f"print({line!r}, flush=True)\n")
