@@ -186,16 +186,16 @@ class _Comparison:
     def _report_name(self, pair: MatchedPair, old: Identified | None, new: Identified, holders: _Holders) -> None:
         """Report the name of a renamed object, or of one that comes with it (`old` is None) if it is not its own."""
         holder, given_up = holders.get(fold_name(new), (None, False))
-        holder = None if holder is old else holder
+        if holder is old:
+            holder, given_up = None, False
         added, renamed, taken = _NAME_KINDS[pair.is_of_plans]
-        is_passed_on = holder is not None and given_up
         refusals = self._refusals_of_name(new)
-        if not (old or is_passed_on or (refusals and not pair.old_plan)):
+        if not (old or given_up or (refusals and not pair.old_plan)):
             return  # a new object, or a plan that moved, with a name of its own is reported as such
-        usual = taken if is_passed_on else renamed if old else added
+        usual = taken if given_up else renamed if old else added
         own = reactions_to_same_name(old.name, new.name) if old else {}
         kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
-        pair.add(kind, _name_message(pair, old, new, holder), ("name",), old.name if old else None, new.name)
+        pair.add(kind, _name_message(pair, old, new, holder), ("name",), getattr(old, "name", None), new.name)
 
     def _refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
         """The reactions of platforms that refuse the update for the name of `new`."""

@@ -8,6 +8,7 @@ length, so that paths stay valid.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from osbctl.catalog import Catalog, Identified
@@ -39,25 +40,52 @@ def find_drift(
     `platforms` and `used_plans` are as in `compare_catalogs`; an export is compared for its own platform. The paths are
     those of `stored.document` and of `broker`. Raises SourceError: the export belongs to another broker.
     """
-    shape = stored.shape
     broker = Catalog.of(broker)
-    old, new = stored.document.catalog, broker
-    if shape and stored.platform:
-        _check_same_broker(stored, broker, shape.whole)
-        false_defaults, platforms = stored.platform.record.omitted_is_false, (stored.platform,)
-        as_written = normalize_field_names(stored.platform, broker.data)
-        old_data, new_data = (reduce_to_stored(data, shape, false_defaults) for data in (old.data, as_written))
-        drop_inherited_values(old_data, new_data, as_written, false_defaults)
-        old, new = Catalog.of(old_data), Catalog.of(new_data)
-    changes = compare_catalogs(old, new, platforms=platforms, used_plans=used_plans)
+    if stored.shape and stored.platform:
+        _check_same_broker(stored, broker, stored.shape.whole)
+        platforms = (stored.platform,)
+    compare = partial(compare_catalogs, platforms=platforms, used_plans=used_plans)
+    changes = compare(*_sides_to_compare(stored, stored.document.catalog, broker))
+    if again := _add_rows_offered_again(stored, broker):
+        compared = compare(*_sides_to_compare(stored, again, broker))
+        changes = [*_mark_offered_again(stored, changes), *(change for change in compared if not _is_of_order(change))]
+    return [change for change in changes if not _is_storage_artifact(change, stored)]
+
+
+def _mark_offered_again(stored: StoredCatalog, changes: Iterable[Change]) -> Iterator[Change]:
+    """Those of `changes` that add what the platform keeps as removed, with words of their own."""
     kept = {row.key for row in stored.kept}
-    found = []
     for change in changes:
-        if change.service and (change.service.id, change.plan.id if change.plan else None) in kept:
-            found.append(replace(change, sentence=_BACK, values=""))
-        elif not _is_storage_artifact(change, stored):
-            found.append(change)
-    return found
+        is_added = change.rule in (kinds.SERVICE_ADDED.id, kinds.PLAN_ADDED.id)
+        if is_added and change.service and (change.service.id, change.plan.id if change.plan else None) in kept:
+            yield replace(change, sentence=_BACK, values="")
+
+
+def _sides_to_compare(stored: StoredCatalog, old: Catalog, broker: Catalog) -> tuple[Catalog, Catalog]:
+    """The catalogs `old`, which is that of `stored`, and `broker`, as far as the platform stores them."""
+    if not (stored.shape and stored.platform):
+        return old, broker
+    false_defaults = stored.platform.record.omitted_is_false
+    as_written = normalize_field_names(stored.platform, broker.data)
+    old_data, new_data = (reduce_to_stored(data, stored.shape, false_defaults) for data in (old.data, as_written))
+    drop_inherited_values(old_data, new_data, as_written, false_defaults)
+    return Catalog.of(old_data), Catalog.of(new_data)
+
+
+def _add_rows_offered_again(stored: StoredCatalog, broker: Catalog) -> Catalog | None:
+    """The stored catalog with the `kept` rows that the broker offers again, at the end of lists. None without any."""
+    old = stored.document.catalog
+    offered = rows_by_key(catalog_rows(broker)).keys() - rows_by_key(catalog_rows(old)).keys()
+    again = [row for row in stored.kept if row.key in offered]
+    if not again:
+        return None
+    services = [{**service.data, "plans": [plan.data for plan in service.plans]} for service in old.services]
+    services += [{**row.data, "plans": []} for row in again if row.plan is None]
+    by_id = {service.get("id"): service for service in services}
+    for row in again:
+        if row.plan is not None and row.service in by_id:
+            by_id[row.service]["plans"].append(row.data)
+    return Catalog.of({**old.data, "services": services})
 
 
 def _check_same_broker(stored: StoredCatalog, broker: Catalog, how_to_export: str) -> None:
@@ -109,9 +137,11 @@ def _is_storage_artifact(change: Change, stored: StoredCatalog) -> bool:
         return stored.platform is not None and change.level is Level.SAFE
     if stored.shape is None:
         return False
-    if change.rule == kinds.ORDER.id:
-        return change.field in ("services", "plans")
-    return change.rule == kinds.OTHER.id and change.service is None and not change.field
+    return _is_of_order(change) or (change.rule == kinds.OTHER.id and change.service is None and not change.field)
+
+
+def _is_of_order(change: Change) -> bool:
+    return change.rule == kinds.ORDER.id and change.field in ("services", "plans")
 
 
 def _describe_unstored_fields(objects: Iterable[Identified], stored_fields: Fields, noun: str) -> Iterator[str]:

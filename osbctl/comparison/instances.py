@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from osbctl.comparison.values import format_value
@@ -139,20 +139,25 @@ def _plan_of_instance(row: Any, shape: RowFields) -> str:
 
 def _check_pages(objects: list[dict[str, Any]], file: str) -> None:
     """Raise ConfigError if a page of instances or of plans is missing: their plans would look unused."""
-    lists: dict[str, list[tuple[dict[str, Any], list[Any]]]] = defaultdict(list)
-    for page in objects:
-        rows = page.get("resources") or page.get("items")
-        if isinstance(rows, list):
-            has_instances = any(_plan_of_instance(row, shape) for row in rows for shape in export_shapes())
-            lists[str(get_at(page, _QUERY) or has_instances)].append((page, rows))
     advice = "add the other pages; per_page=5000 asks for more rows"
-    for pages in lists.values():
+    for pages in _pages_by_list(objects):
         if all(any(get_at(page, place) for place in _NEXT_PAGE) for page, _ in pages):
             raise ConfigError(f"{file}: the list was cut: more pages follow", advice)
         held = {_row_key(row) for _, rows in pages for row in rows}
         total = max(_count_on_all_pages(page, rows) for page, rows in pages)
         if len(held) < total:
             raise ConfigError(f"{file}: the list was cut: it holds {len(held):,} of {total:,} rows", advice)
+
+
+def _pages_by_list(objects: list[dict[str, Any]]) -> Iterable[list[tuple[dict[str, Any], list[Any]]]]:
+    """The pages of each list, with their rows: of one query, or else of instances and of others."""
+    lists = defaultdict(list)
+    for page in objects:
+        rows = page.get("resources") or page.get("items")
+        if isinstance(rows, list):
+            has_instances = any(_plan_of_instance(row, shape) for row in rows for shape in export_shapes())
+            lists[str(get_at(page, _QUERY) or has_instances)].append((page, rows))
+    return lists.values()
 
 
 def _row_key(row: Any) -> object:

@@ -221,16 +221,23 @@ def _split_live_and_kept(shape: RowFields, offerings: OfferingRows) -> tuple[Off
         id_ = service.required_text(shape.service[_ID][0])
         there: list[ExportRow] = []
         if is_gone := _is_gone_from_broker(shape, service):
-            kept.append(StoredRow(id_, None, {"name": _name_or_id(shape.service, service)}, State.FLAGGED))
+            kept.append(StoredRow(id_, None, _kept_object(shape, shape.service, service), State.FLAGGED))
         else:
             live.append((service, there))
         for plan in plans:
             if is_gone or _is_gone_from_broker(shape, plan):
-                plan_id, data = plan.required_text(shape.plan[_ID][0]), {"name": _name_or_id(shape.plan, plan)}
-                kept.append(StoredRow(id_, plan_id, data, State.FLAGGED))
+                plan_id = plan.required_text(shape.plan[_ID][0])
+                kept.append(StoredRow(id_, plan_id, _kept_object(shape, shape.plan, plan), State.FLAGGED))
             else:
                 there.append(plan)
     return live, tuple(kept)
+
+
+def _kept_object(shape: RowFields, fields: Fields, row: ExportRow) -> dict[str, Any]:
+    """A row as an object of a catalog, which is in no document."""
+    document: Any = row.document
+    unused = ComposedDocument(document.name, {}, document.syntax, (document, row.path))
+    return {"name": _name_or_id(fields, row), **_row_to_catalog_object(shape, fields, row, unused)}
 
 
 def _is_gone_from_broker(shape: RowFields, row: ExportRow) -> bool:

@@ -12,16 +12,19 @@ from osbctl.commands.drift import compare_with_stored
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.drift import find_drift, stored_catalog_notes
 from osbctl.paths import pointer
-from osbctl.platforms import Platform
+from osbctl.platforms import Platform, State
+from osbctl.platforms.updates import StoredRow
 from osbctl.sources.document import parse_document
-from osbctl.sources.exports import StoredCatalog
+from osbctl.sources.exports import StoredCatalog, find_stored_catalog
 from tests.case import each
 from tests.comparison.make import catalog, plan, service
 from tests.comparison.test_parameters import FIRST_PROHIBITED
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored
+from tests.fragments import changed
 from tests.platforms.known import CF, K8S, KNOWN, KORIFI, SM
+from tests.sources.exports.make import export_as
 
 ALL = {*KNOWN}
 
@@ -152,6 +155,47 @@ def test_a_plan_that_no_longer_says_what_it_costs_is_risky_as_in_diff(platform: 
     paid = with_field("free", False, True)
     (change,) = find_drift(stored(platform, paid), with_field("free", None, True))
     assert (change.rule, change.level) == ("change-paid-to-free", Level.RISKY)
+
+
+def gone(platform: Platform, *paths: tuple[str | int, ...]) -> StoredCatalog:
+    """The export of `CATALOG` with these fields of its files set: rows that the platform keeps as removed."""
+    files: Any = export_as(platform, CATALOG)
+    for path in paths:
+        files = changed(files, path, platform is K8S)
+    return find_stored_catalog([parse_document(json.dumps(file).encode(), "export.json") for file in files])
+
+
+ROWS = tuple(StoredRow("s1", one["id"], one, State.INACTIVE) for one in CATALOG["services"][0]["plans"][1:])
+REGISTERED = changed(CATALOG, ("services", 0, "plans"), CATALOG["services"][0]["plans"][:1])
+
+
+@each("kept", [
+    gone(CF, (1, "resources", 1, "available")),
+    gone(K8S, (0, "items", 2, "status", "removedFromBrokerCatalog")),
+    StoredCatalog(parse_document(json.dumps(REGISTERED).encode(), "a.json"), CF, kept=ROWS),
+])  # fmt: skip
+def test_a_removed_plan_that_is_offered_again_is_compared(kept: StoredCatalog) -> None:
+    def found(broker: Any) -> dict[str, str]:
+        changes = find_drift(kept, broker)
+        assert len({change.rule for change in changes}) == len(changes)
+        return {change.rule.removeprefix("change-"): change.message for change in changes}
+
+    back = {"plan-added": "the broker offers it again, the platform keeps it as removed"}
+    assert found(CATALOG) == back
+    renamed = changed(with_field("name", "huge", True), ("services", 0, "plans", 1, "free"), False)
+    assert found(renamed) == back | {
+        "plan-renamed": 'renamed from "large" to "huge"', "free-to-paid": "free changed from true to false",
+    }  # fmt: skip
+    assert "plan-added" not in found(REGISTERED)
+    turned = changed(CATALOG, ("services", 0, "plans"), CATALOG["services"][0]["plans"][::-1])
+    assert found(turned) == back
+
+
+def test_a_removed_service_offering_that_is_offered_again_is_compared() -> None:
+    kept = gone(CF, (0, "resources", 1, "available"))
+    other = changed(changed(CATALOG, ("services", 1, "name"), "mq"), ("services", 1, "plans", 0, "free"), False)
+    rules = [change.rule.removeprefix("change-") for change in find_drift(kept, other)]
+    assert rules == ["service-added", "service-renamed", "free-to-paid"]
 
 
 @pytest.mark.parametrize("platform", KNOWN)
