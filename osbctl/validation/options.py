@@ -1,11 +1,12 @@
 """Options of a validation, and the findings that they and comments of the source leave out.
 
-A comment in YAML ignores findings: `# osbctl: ignore[rule] reason`. At the end of a line it applies to that line; on a
-line of its own, to the entry or item that begins on the next line.
+A comment in YAML ignores findings: `# osbctl: ignore[rule] reason`. At the end of a line it applies to that line, and
+to the line of the key of a value that ends there; on a line of its own, to the entry or item that begins on the next
+line.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -89,14 +90,15 @@ class Comment(NamedTuple):
     word: str
     rules: frozenset[str]
     place: Location
-    lines: range
+    lines: tuple[range, ...]
 
 
 def drop_ignored_findings(findings: list[Finding], document: Document, comments: Iterable[Comment]) -> list[Finding]:
     """The findings that no comment of the document ignores."""
     of_lines: dict[tuple[str, range], set[str]] = {}  # many comments may stand above one entry
     for comment in comments:
-        of_lines.setdefault((comment.place.source, comment.lines), set()).update(comment.rules)
+        for lines in comment.lines:
+            of_lines.setdefault((comment.place.source, lines), set()).update(comment.rules)
     ignored: dict[tuple[str, int], list[set[str]]] = {}
     for (source, lines), rules in of_lines.items():
         for line in lines:
@@ -136,8 +138,8 @@ def find_comments(document: Document, user_rules: Mapping[str, Rule]) -> list[Co
             place = move(comment.place)
             if place.excerpt.endswith(comment.place.excerpt):  # else the lines of the text are not lines of the file
                 above = place.line - comment.place.line
-                lines = range(comment.lines.start + above, comment.lines.stop + above)
-                found.append(comment._replace(place=place, lines=lines))
+                lines = (range(each.start + above, each.stop + above) for each in comment.lines)
+                found.append(comment._replace(place=place, lines=tuple(lines)))
     return found
 
 
@@ -148,18 +150,50 @@ def _find_comments_in_text(file: ParsedText, user_rules: Mapping[str, Rule]) -> 
 
     positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
     entry_below = _find_entries(LINE_END.split(file.text))
-    for match in _match_comments(file.text, file.spans().values()):
+    spans = file.spans().values()
+    keys_of_ended = _find_ended_values(spans, positions)
+    for match in _match_comments(file.text, spans):
         location = positions.at(match.start())
-        is_own_line = not location.excerpt[: location.column - 1].strip()
-        line = location.line
-        applies_to = entry_below(line) if is_own_line else range(line, line + 1)
+        if location.excerpt[: location.column - 1].strip():
+            lines = {location.line, *keys_of_ended(location, match.start())}
+            applies_to = tuple(range(line, line + 1) for line in lines)
+        else:
+            applies_to = (entry_below(location.line),)
         for word in re.findall(r"[^\s,][^,]*(?<!\s)", match[1] or "") or [""]:
             yield Comment(word, matching_rules(word, rules), location, applies_to)
 
 
+_BLOCKS = ("|", ">")
+
+
+def _find_ended_values(spans: Iterable[Span], positions: Lines) -> Callable[[Location, int], Iterator[int]]:
+    """A function that returns the lines of the keys of values that begin above a comment and end before it in its line.
+
+    It takes the location and the offset of the comment, which may stand in the head line of a block text.
+    """
+    values = sorted(
+        (span.start if span.style in _BLOCKS else span.end, span.entry_start) for span in spans if span.flow
+    )
+
+    def lines_of_keys(comment: Location, offset: int) -> Iterator[int]:
+        line_start = offset - comment.column + 1
+        for _, start in values[bisect_left(values, (line_start,)) : bisect_left(values, (offset + 1,))]:
+            if start < line_start:
+                key = positions.at(start)
+                if not key.excerpt[: key.column - 1].strip(" -"):  # what stands before is no part of the value
+                    yield key.line
+
+    return lines_of_keys
+
+
 def _match_comments(text: str, spans: Iterable[Span]) -> Iterator[re.Match[str]]:
-    """Comments outside of quoted and block texts; in plain texts no `#` follows a blank."""
-    texts = sorted((span.start, span.end) for span in spans if span.style)
+    """Comments outside of quoted texts and of blocks below their head line; in plain texts no `#` follows a blank."""
+
+    def start_of(span: Span) -> int:
+        head_end = LINE_END.search(text, span.start) if span.style in _BLOCKS else None
+        return head_end.start() if head_end else span.start
+
+    texts = sorted((start_of(span), span.end) for span in spans if span.style)
     for match in _COMMENT.finditer(text):
         before = bisect_right(texts, (match.start(), len(text))) - 1
         if before < 0 or match.start() >= texts[before][1]:

@@ -17,7 +17,7 @@ from osbctl.sources.folder import read_folder
 from osbctl.sources.yaml_reader import Builder
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
-from tests.case import case
+from tests.case import case, each
 
 TEXT = """\
 services:
@@ -98,6 +98,37 @@ services: []  # osbctl: ignore[zzz]
 """
     lines = [line for rule, line in rules_with_lines(text) if rule == "ignore-unknown"]
     assert lines == [number for number, line in enumerate(text.split("\n"), 1) if "zzz" in line]
+
+
+@each("value", [
+    "|  {}\n      x_y\n", ">-  {}\n      x_y\n", "\n      |+  {}\n      x_y\n", "x_\n      y  {}\n", "\n      x_y  {}\n",
+    "'x_\n      y'  {}\n", '"x_\n\n      y"  {}\n', "[{{a: 1,\n      b: 2}}]  {}\n", "[x,\n      z]  {}\n",
+])  # fmt: skip
+def test_a_comment_after_a_value_of_several_lines_is_about_its_entry(value: str) -> None:
+    without, ignored, unknown = (
+        findings_in(TEXT.replace("name: c_d\n", f"name: {value.format(comment)}"))
+        for comment in ("# none", "# osbctl: ignore[name-*, schema-type]", "# osbctl: ignore[zzz]")
+    )
+    assert [finding.rule for finding in ignored] == ["default-implicit"]
+    assert len(without) == 2
+    assert "there is no rule 'zzz' to ignore" in [finding.message for finding in unknown]
+
+
+def test_a_comment_after_a_value_is_not_about_what_is_around_it() -> None:
+    comment = "# osbctl: ignore[name-characters]"
+    for text in (
+        TEXT.replace("name: c_d\n    description: |\n", f"name: c_d\n    description: |  {comment}\n"),
+        TEXT.replace("name: c_d\n", f"name: c_d\n    metadata:\n      longDescription: x\n        y  {comment}\n"),
+        TEXT.replace(
+            "    name: c_d\n", f"    metadata:\n      a: x\n    name: c_d\n    tags: [x,\n      y]  {comment}\n"
+        ),
+    ):
+        assert "name-characters" in [rule for rule, _ in rules_with_lines(text)]
+    first = TEXT.partition("  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5")[0]
+    flow = "  - {name: c_d, metadata: {a: 1,\n      b: 2},  #1\n    id: a, description: d, bindable: true, plans: []}  #2\n"
+    for number, told in ("#1", True), ("#2", False):
+        found = rules_with_lines(first + flow.replace(number, comment))
+        assert (("name-characters", 9) in found) is told
 
 
 def test_a_comment_holds_in_a_spring_configuration() -> None:
