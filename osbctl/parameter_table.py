@@ -1,11 +1,12 @@
 """Parameters of a schema as a table: name, type, required, default, description."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7, find_dialect
 from osbctl.jsonschemas.secrets import secret_literals
 from osbctl.messages import SECRET, redact, redact_field, redact_text
 from osbctl.paths import JsonValue, resolve_ref, value_at
@@ -16,6 +17,9 @@ MAX_LEVELS = 6
 
 MAX_ROWS = 1_000
 """Maximum number of listed parameters of one schema."""
+
+MAX_PARTS = 100
+"""Maximum number of schemas that are read for one parameter, by its references and `allOf`."""
 
 _BOUNDS = {
     "minimum": "≥ {}",
@@ -32,6 +36,10 @@ _BOUNDS = {
     "pattern": "matches {}",
     "format": "{}",
 }
+
+
+Schema: TypeAlias = Sequence[Mapping[str, Any]]
+"""A schema as those that must all hold, itself first."""
 
 
 class Parameter(NamedTuple):
@@ -61,7 +69,8 @@ class Parameter(NamedTuple):
 
 def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
     """The parameters of `schema`, in its order, with local references resolved; `MAX_ROWS`, or a note as the last."""
-    rows = [*islice(_flatten(schema, schema, "", 0, secret_literals(schema)), MAX_ROWS + 1)]
+    top = _resolve(schema, schema) or []
+    rows = [*islice(_flatten(schema, top, "", 0, secret_literals(schema)), MAX_ROWS + 1)]
     if len(rows) > MAX_ROWS:
         note = f"more than {MAX_ROWS:,} parameters: those from here on are omitted"
         rows[MAX_ROWS - 1 :] = [Parameter(ELLIPSIS, "", "", False, "", note)]
@@ -70,77 +79,138 @@ def parameters(schema: Mapping[str, Any]) -> Iterator[Parameter]:
 
 def parameter_names(schema: Mapping[str, Any]) -> list[str]:
     """The names of the parameters of `schema`, without those inside of others. They are safe to print, and redacted."""
-    properties = _resolve(schema, schema).get("properties")
-    named = properties.items() if isinstance(properties, dict) else ()
-    return [escape_line(redact_text(name)) for name, property_schema in named if property_schema is not False]
+    return [escape_line(redact_text(name)) for name, _ in _properties(schema, _resolve(schema, schema) or [])]
 
 
 def _flatten(
-    root: Mapping[str, Any], schema: Mapping[str, Any], prefix: str, level: int, secrets: frozenset[Any]
+    root: Mapping[str, Any], schema: Schema, prefix: str, level: int, secrets: frozenset[Any]
 ) -> Iterator[Parameter]:
-    schema = _resolve(root, schema)
-    properties, required = schema.get("properties"), schema.get("required")
-    for name, property_schema in properties.items() if isinstance(properties, dict) else ():
-        if property_schema is False:  # no value is allowed
-            continue
-        property_schema = _resolve(root, property_schema) if isinstance(property_schema, dict) else {}
+    required = _values(schema, "required", list)
+    for name, parts in _properties(root, schema):
         full_name = prefix + escape_line(redact_text(name))
         format_value = partial(_format_value, full_name, secrets)
+        defaults = _values(parts, "default")
+        descriptions = filter(None, [*_values(parts, "description"), *_values(parts, "title")])
         yield Parameter(
             full_name,
-            _format_type(root, property_schema, format_value),
-            _format_limits(property_schema),
-            isinstance(required, list) and name in required,
-            format_value(property_schema["default"]) if "default" in property_schema else "",
-            escape_line(str(redact(property_schema.get("description") or property_schema.get("title") or ""))),
+            _format_type(root, parts, format_value),
+            _format_limits(parts),
+            any(name in names for names in required),
+            format_value(defaults[0]) if defaults else "",
+            escape_line(str(redact(next(descriptions, "")))),
         )
-        if level < MAX_LEVELS:
-            item_schema, marks = _nested_item_schema(root, property_schema)
-            yield from _flatten(root, item_schema, f"{full_name}{marks}.", level + 1, secrets)
+        for inner, marks in _inner_objects(root, parts) if level < MAX_LEVELS else ():
+            yield from _flatten(root, inner, f"{full_name}{marks}.", level + 1, secrets)
 
 
-def _nested_item_schema(root: Mapping[str, Any], schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """Item schema of nested arrays, with a `[]` for each; other schemas unchanged."""
-    marks = ""
-    while len(marks) < 2 * MAX_LEVELS and schema.get("type") == "array" and isinstance(schema.get("items"), dict):
-        schema, marks = _resolve(root, schema["items"]), marks + "[]"
-    return schema, marks
+def _properties(root: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Schema]]:
+    """The parameters that a schema names, each with what must hold for it, except those that may have no value."""
+    named: dict[str, list[JsonValue]] = {}
+    for properties in _values(schema, "properties", dict):
+        for name, part in properties.items():
+            named.setdefault(name, []).append(part)
+    for name, found in named.items():
+        parts = _resolve(root, {"allOf": found})
+        if parts is not None:
+            yield name, parts
+
+
+def _inner_objects(root: Mapping[str, Any], schema: Schema) -> Iterator[tuple[Schema, str]]:
+    """The schema, and that of the items if it may be an array, with a `[]` for each array around it."""
+    for arrays in range(2 * MAX_LEVELS + 1):
+        if _types(schema) != ["array"]:
+            yield schema, "[]" * arrays
+        items = _items(root, schema)
+        if not items:
+            break
+        schema = items
+
+
+def _types(schema: Schema) -> list[JsonValue]:
+    """The types that a value may have, of the parts that say it the narrowest. Empty if none says it."""
+    found = [kind if isinstance(kind, list) else [kind] for kind in _values(schema, "type") if kind]
+    return min(found, key=lambda kinds: (len(kinds), "number" in kinds), default=[])  # an integer is a number, too
+
+
+def _items(root: Mapping[str, Any], schema: Schema) -> Schema | None:
+    """What must hold for each item. None if it is no array, or any item will do, or none."""
+    found = _values(schema, "items", dict)
+    return _resolve(root, {"allOf": found}) if found and "array" in _types(schema) else None
 
 
 def _format_type(
-    root: Mapping[str, Any], schema: Mapping[str, Any], format_value: Callable[[JsonValue], str], level: int = 0
+    root: Mapping[str, Any], schema: Schema, format_value: Callable[[JsonValue], str], level: int = 0
 ) -> str:
-    kind = redact(schema.get("type"))
-    label = " or ".join(map(str, kind)) if isinstance(kind, list) else str(kind or "any")
-    items = schema.get("items")
-    if kind == "array" and isinstance(items, dict):
-        inner = _format_type(root, _resolve(root, items), format_value, level + 1) if level < MAX_LEVELS else "items"
-        label = f"array of {inner}"
-    choices = schema.get("enum")
-    if isinstance(choices, list):
-        label = " | ".join(dict.fromkeys(map(format_value, choices)))
-    return escape_line(label)
+    choices = _choices(root, schema, format_value)
+    if choices is not None:
+        return " | ".join(choices)
+    array, items = "array", _items(root, schema)
+    if items:
+        array += f" of {_format_type(root, items, format_value, level + 1) if level < MAX_LEVELS else 'items'}"
+    kinds = _types(schema) or ["any"]
+    return escape_line(" or ".join(array if kind == "array" else str(redact(kind)) for kind in kinds))
 
 
-def _format_limits(schema: Mapping[str, Any]) -> str:
-    bounds = {key: value for key, value in schema.items() if type(value) in (int, float, str)}
+def _choices(root: Mapping[str, Any], schema: Schema, format_value: Callable[[JsonValue], str]) -> list[str] | None:
+    """The only values that are allowed. None if none are listed."""
+    found = _values(schema, "enum", list)
+    if find_dialect(root.get("$schema")) is not DRAFT_4:  # it knows no `const`
+        found += ([value] for value in _values(schema, "const"))
+    lists = [dict.fromkeys(map(format_value, values)) for values in found]
+    if not lists:
+        return None
+    return [text for text in lists[0] if all(text in other for other in lists)] or [*lists[0]]
+
+
+def _format_limits(schema: Schema) -> str:
+    bounds = list(map(_bounds, schema))
+    limits = (text.format(value) for key, text in _BOUNDS.items() for value in _tightest(key, _values(bounds, key)))
+    return escape_line(", ".join(dict.fromkeys(map(redact_text, limits))))
+
+
+def _bounds(part: Mapping[str, Any]) -> dict[str, Any]:
+    bounds = {key: part[key] for key in _BOUNDS if type(part.get(key)) in (int, float, str)}
     for keyword, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
-        if schema.get(exclusive) is True and keyword in bounds:  # as draft-04 writes it (validation, 5.1.2 and 5.1.3)
+        if part.get(exclusive) is True and keyword in bounds:  # as draft-04 writes it (validation, 5.1.2 and 5.1.3)
             bounds[exclusive] = bounds.pop(keyword)
-    limits = (redact_text(text.format(bounds[key])) for key, text in _BOUNDS.items() if key in bounds)
-    return escape_line(", ".join(limits))
+    return bounds
 
 
-def _resolve(root: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Resolve local references in a bounded number of steps; a schema without one is unchanged."""
-    for _ in range(MAX_LEVELS):
-        reference = schema.get("$ref")
-        path = resolve_ref(root, reference) if isinstance(reference, str) else None
-        target = None if path is None else value_at(root, path)
-        if not isinstance(target, dict):
-            break
-        schema = target
-    return schema
+def _tightest(keyword: str, values: list[Any]) -> list[Any]:
+    """The values of a keyword that count if all of them hold."""
+    choose = max if "min" in keyword.lower() else min if "max" in keyword.lower() else None
+    return [choose(values)] if choose and values and not any(isinstance(value, str) for value in values) else values
+
+
+def _values(schema: Schema, keyword: str, kind: type = object) -> list[JsonValue]:
+    return [part[keyword] for part in schema if keyword in part and isinstance(part[keyword], kind)]
+
+
+def _resolve(root: Mapping[str, Any], schema: JsonValue) -> Schema | None:
+    """The schemas that must all hold: it, what a local `$ref` names, and `allOf`. None if one allows no value."""
+    draft = find_dialect(root.get("$schema")) or DRAFT_7
+    found: list[Mapping[str, Any]] = []
+    seen, todo = set[int](), [schema]
+    while todo and len(seen) < MAX_PARTS:
+        part = todo.pop()
+        if part is False:
+            return None
+        if not isinstance(part, dict) or id(part) in seen:
+            continue
+        seen.add(id(part))
+        target, parts = _target(root, part), part.get("allOf")
+        if draft.year >= 2019 or not isinstance(target, dict | bool):  # else it hides the rest (draft-07 core, 8.3)
+            found.append(part)
+            todo += reversed(parts[:MAX_PARTS] if isinstance(parts, list) else [])
+        todo.append(target)
+    return found
+
+
+def _target(root: Mapping[str, Any], schema: Mapping[str, Any]) -> JsonValue:
+    """What the local `$ref` of a schema names. None if it names nothing."""
+    reference = schema.get("$ref")
+    path = resolve_ref(root, reference) if isinstance(reference, str) else None
+    return None if path is None else value_at(root, path)
 
 
 def _format_value(name: str, secrets: frozenset[Any], value: JsonValue) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from osbctl.catalog import Catalog
-from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameters
+from osbctl.parameter_table import MAX_LEVELS, MAX_ROWS, parameter_names, parameters
 from osbctl.text import AnsiStyle, escape_line
 from osbctl.views import lines as text_views
 from osbctl.views import price_phrases, table
@@ -276,6 +276,54 @@ def test_parameters_in_arrays() -> None:
     ]
 
 
+@each("draft, shown", [
+    ("https://json-schema.org/draft/2020-12/schema", "integer, ≥ 1, ≤ 5, a multiple of 2; default 3 Disk in GB"),
+    ("https://json-schema.org/draft/2019-09/schema", "integer, ≥ 1, ≤ 5, a multiple of 2; default 3 Disk in GB"),
+    ("http://json-schema.org/draft-07/schema#", "number or null, ≥ 1, ≤ 9; default 7 Size"),
+    (None, "number or null, ≥ 1, ≤ 9; default 7 Size"),
+])  # fmt: skip
+def test_what_stands_beside_a_reference_counts_since_2019(draft: str | None, shown: str) -> None:
+    own = {"type": "integer", "default": 3, "description": "Disk in GB", "minimum": 0, "maximum": 5, "multipleOf": 2}
+    size = {"type": ["number", "null"], "minimum": 1, "maximum": 9, "default": 7, "title": "Size"}
+    far = {"allOf": [{"$ref": "#/$defs/size"}], **own}
+    defs = {"size": size, "again": {"$ref": "#/$defs/size"}}
+    beside = {"$ref": "#/$defs/again", **own}
+    schema = {"$schema": draft, "properties": {"beside": beside, "far": far}, "$defs": defs}
+    rows = {row.name: f"{row.summary} {row.description}" for row in parameters(schema)}
+    assert rows == {"beside": shown, "far": "integer, ≥ 1, ≤ 5, a multiple of 2; default 3 Disk in GB"}
+
+
+@each("schema, rows", [
+    ({"const": "gold"}, ['x "gold"']), ({"const": None, "type": ["null", "string"]}, ["x null"]),
+    ({"enum": ["a", "b", "c"], "allOf": [{"enum": ["c", "d", "b"]}]}, ['x "b" | "c"']),
+    ({"allOf": [{"$ref": "#/definitions/a"}], "default": 3}, ["x integer, > 1, at most 3 characters; default 3"]),
+    ({"allOf": [{"allOf": [{"maxLength": 5}]}, {"pattern": "a"}], "pattern": "b"},
+     ["x any, at most 5 characters, matches b, matches a"]),
+    ({"allOf": [True, "x", {"$ref": "#/definitions/none", "type": "string"}]}, ["x string"]),
+    ({"allOf": [{}, False]}, []), ({"$ref": "#/definitions/no"}, []), ({"$ref": "#/definitions/yes", "type": "x"}, ["x any"]),
+    ({"type": ["array", "null"], "items": {"properties": {"q": {}}}}, ["x array of any or null", "x[].q any"]),
+    ({"type": ["object", "array"], "properties": {"p": {}}, "items": {"type": "array", "items": {"properties": {"q": {}}}}},
+     ["x object or array of array of any", "x.p any", "x[][].q any"]),
+    ({"type": "array", "items": False, "properties": {"p": {}}}, ["x array"]),
+    ({"properties": {"p": {"default": 1}}, "allOf": [{"properties": {"q": {}, "p": {"type": "integer"}}, "required": ["p"]}]},
+     ["x any", "x.p integer; required; default 1", "x.q any"]),
+    ({"required": ["q"], "allOf": [{"properties": {"q": {"type": "integer"}}}]}, ["x any", "x.q integer; required"]),
+    ({"default": "hunter22", "allOf": [{"enum": ["hunter22", "b"]}]}, ['x (secret) | "b"; default (secret)']),
+])  # fmt: skip
+def test_a_parameter_is_what_all_parts_of_its_schema_say(schema: dict[str, Any], rows: list[str]) -> None:
+    a = {"type": "integer", "minimum": 1, "exclusiveMinimum": True, "maxLength": 3}
+    token = {"allOf": [{"const": "hunter22"}]}
+    definitions = {"a": a, "no": False, "yes": True, "token": token}
+    top = {"properties": {"token": token}, "allOf": [{"properties": {"x": schema}}], "definitions": definitions}
+    assert [f"{row.name} {row.summary}" for row in parameters(top)] == ["token (secret)", *rows]
+    assert parameter_names(top) == (["token", "x"] if rows else ["token"])
+
+
+def test_a_constant_says_nothing_in_draft_4() -> None:
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"x": {"const": 1, "type": "string"}}}
+    assert [row.type for row in parameters(schema)] == ["string"]
+
+
 def test_schemas_that_refer_to_themselves_end() -> None:
     names = [row.name for row in parameters({"properties": {"a": {"$ref": "#"}}})]
     assert names == [".".join("a" * (level + 1)) for level in range(MAX_LEVELS + 1)]
@@ -284,6 +332,9 @@ def test_schemas_that_refer_to_themselves_end() -> None:
     loop = {"type": "array", "items": {"$ref": "#/definitions/loop"}}
     (row,) = parameters({"properties": {"x": {"$ref": "#/definitions/loop"}}, "definitions": {"loop": loop}})
     assert row.type == "array of " * (MAX_LEVELS + 1) + "items"
+    again = {"allOf": [{"$ref": "#/definitions/again"}] * 9, "properties": {"a": {"$ref": "#/definitions/again"}}}
+    names = [row.name for row in parameters({"$ref": "#/definitions/again", "definitions": {"again": again}})]
+    assert names == [".".join("a" * (level + 1)) for level in range(MAX_LEVELS + 1)]
 
 
 @pytest.mark.parametrize("view", ["table", "markdown", "detail"])
