@@ -1,6 +1,6 @@
 """Generates `schemas/catalog-2.*.json`, a JSON Schema for each version of the API, from the table below.
 
-It also updates the lists of platforms in the other schemas and in action.yml.
+It also updates the lists of platforms, and of their tools, in the other schemas, in action.yml and in an issue form.
 
     python tools/make_schemas.py            write them
     python tools/make_schemas.py --check    write nothing; exit 1 if a file is out of date
@@ -17,8 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.platforms.tools import tools_of
 
 ROOT = Path(__file__).parent.parent
+FORM = ROOT / ".github" / "ISSUE_TEMPLATE" / "verdict.yml"
 
 Schema = dict[str, Any]
 
@@ -265,14 +267,22 @@ def made() -> Iterator[tuple[Path, str]]:
     for version in ApiVersion:
         text = json.dumps(catalog_schema(version), indent=2, ensure_ascii=False)
         yield ROOT / "schemas" / f"catalog-{version}.json", f"{text}\n"
-    for file in (*sorted((ROOT / "schemas").glob("*-1.json")), ROOT / "action.yml"):
-        yield file, with_platforms(file.read_text(encoding="utf-8"), list(Platform))
+    for file in (*sorted((ROOT / "schemas").glob("*-1.json")), ROOT / "action.yml", FORM):
+        text = with_platforms(file.read_text(encoding="utf-8"), list(Platform))
+        yield file, with_tools(text, [tool.name for tool in tools_of(Platform)])
 
 
 def with_platforms(text: str, platforms: Sequence[str]) -> str:
-    """Update the lists of platforms in the text of a schema or of action.yml."""
+    """Update the lists of platforms in the text of a schema, of action.yml or of the form; in the latter by labels."""
     text = re.sub(r'\["cloudfoundry", [^\]]*\]', json.dumps(platforms), text)
+    labels = ", ".join(platform.label for platform in Platform)
+    text = re.sub(r"\[Cloud Foundry, .*, another one\]", f"[{labels}, another one]", text)
     return re.sub(r"cloudfoundry, [a-z, -]*;", f"{', '.join(platforms)};", text)
+
+
+def with_tools(text: str, tools: Sequence[str]) -> str:
+    """Update the list of the platforms' tools in the text of a schema."""
+    return re.sub(r'("tool": \{\s*"enum": )\[[^\]]*\]', rf"\g<1>{json.dumps(tools)}", text)
 
 
 def main() -> int:

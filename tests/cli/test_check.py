@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from osbctl.platforms import Platform
 from osbctl.reports import Format
 from tests.cli.machine import Machine
 from tests.conformance.faulty import PASSWORD, USER, faulty
+from tests.platforms.known import CF, KNOWN
 
 
 def check(machine: Machine, fault: str, options: str = "", *, code: int) -> str:
@@ -42,8 +42,8 @@ def test_the_catalog_is_validated_and_platforms_judge_both(machine: Machine) -> 
     for part in ("[schema-required]", "ADDRESS:1:", "Cloud Foundry               refuses"):
         assert part in told
     report: dict[str, Any] = json.loads(check(machine, "gzip-unasked", "--format json", code=1))
-    verdicts = {name: one["verdict"] for name, one in report["documents"][0]["platforms"].items()}
-    assert verdicts == {**dict.fromkeys(map(str, Platform), "accepts"), "cloudfoundry": "refuses"}
+    verdicts = {platform: report["documents"][0]["platforms"][platform]["verdict"] for platform in KNOWN}
+    assert verdicts == {**dict.fromkeys(KNOWN, "accepts"), CF: "refuses"}
 
 
 def test_options_and_the_configuration_have_a_say(machine: Machine) -> None:

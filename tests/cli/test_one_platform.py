@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from osbctl.commands.diff import compare_documents
-from osbctl.platforms import Platform
+from osbctl.platforms import Identity, Platform
 from osbctl.platforms.tools import tools_of
 from osbctl.platforms.verdict import judge
 from osbctl.reports import Format
@@ -154,5 +154,5 @@ def test_source_folders_and_catalogs_together(platform: Platform, tmp_path: Path
             assert told in done.stdout + done.stderr
             assert not words_of_others(platform, done.stdout + done.stderr)
             assert ("shared-dashboard-client" in done.stdout) is (
-                "together" in call and platform is Platform.CLOUD_FOUNDRY
+                "together" in call and Identity.CLIENT_ID in platform.record.unique
             )

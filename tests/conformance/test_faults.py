@@ -24,7 +24,6 @@ from osbctl.conformance.check import (
     check_error_reply,
 )
 from osbctl.conformance.exchange import Fault, Reply, merge_faults
-from osbctl.conformance.rules import EVERY
 from osbctl.errors import SourceError
 from osbctl.findings import Severity
 from osbctl.platforms import Platform, platforms_refusing
@@ -32,6 +31,7 @@ from osbctl.rule import RULES, Category
 from tests.broker.harness import Authority, until
 from tests.client.test_connection_options import server_side
 from tests.conformance.faulty import CATALOG, PASSWORD, SLOW_SECONDS, USER, faulty
+from tests.platforms.known import CF, KNOWN, KORIFI, SM, known
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, api_version="2.15", connect_seconds=60, total_seconds=60)
 PATIENCE = {"slow_seconds": 30.0, "probe_seconds": 60.0}
@@ -76,27 +76,28 @@ BREAKS = {
 TABLE = {fault: set(rules.split()) for rules, faults in BREAKS.items() for fault in faults}
 
 
+ALL = {*KNOWN}
 REFUSED: dict[str, set[Platform]] = {
-    "gzip-unasked": {Platform.CLOUD_FOUNDRY},
-    "gzip-broken": set(Platform) - {Platform.CLOUD_FOUNDRY},
-    "cut": set(EVERY),
-    "not-200": set(EVERY),
+    "gzip-unasked": {CF},
+    "gzip-broken": ALL - {CF},
+    "cut": ALL,
+    "not-200": ALL,
     "plain-401": set(),
-    "mark": set(EVERY),
-    "loops": set(EVERY),
+    "mark": ALL,
+    "loops": ALL,
     "redirects": set(),
-    "redirects-308": {Platform.CLOUD_FOUNDRY},
+    "redirects-308": {CF},
     "redirects-twice": set(),
     "redirects-up": set(),
-    "redirects-away": set(EVERY) - {Platform.CLOUD_FOUNDRY},
-    "created": set(EVERY) - {Platform.KORIFI},
-    "gzip-half": set(EVERY) - {Platform.CLOUD_FOUNDRY},
-    "version-old": {Platform.KORIFI},
-    "html-when-new": {Platform.KORIFI},
-    "html-when-old": set(EVERY),
+    "redirects-away": ALL - {CF},
+    "created": ALL - {KORIFI},
+    "gzip-half": ALL - {CF},
+    "version-old": {KORIFI},
+    "html-when-new": {KORIFI},
+    "html-when-old": ALL,
     "empty-when-new": set(),
-    "br": set(EVERY),
-    "version-new": set(Platform) - {Platform.KORIFI},
+    "br": ALL,
+    "version-new": ALL - {KORIFI},
 }
 """The platforms that could not register a broker with such a fault."""
 
@@ -124,7 +125,7 @@ def test_a_fault_is_found(name: str) -> None:
         if name == "hangs-later":
             assert server.asked == 1 + MOST_SILENT, "a silent broker is left alone"
     if name in REFUSED:
-        assert {platform for finding in checked.findings for platform in finding.refused_by} == REFUSED[name]
+        assert {platform for finding in checked.findings for platform in known(finding.refused_by)} == REFUSED[name]
     told = [finding.rule for finding in checked.findings]
     if name not in ("echoes", "version-400"):  # several requests show these, each in another way
         assert len(told) == len(set(told)), "one cause is reported once"
@@ -190,8 +191,8 @@ def test_the_identity_must_come_back_from_2_15_on(version: str, severity: Severi
 @pytest.mark.parametrize(("seconds", "severity", "refused"), [
     (5.0, None, ()),
     (15.0, Severity.WARNING, ()),
-    (15.1, Severity.ERROR, (Platform.SERVICE_MANAGER,)),
-    (60.1, Severity.ERROR, tuple(each for each in EVERY if each is not Platform.KORIFI)),
+    (15.1, Severity.ERROR, (SM,)),
+    (60.1, Severity.ERROR, tuple(each for each in KNOWN if each is not KORIFI)),
 ])  # fmt: skip
 def test_service_manager_gives_up_first(
     seconds: float, severity: Severity | None, refused: tuple[Platform, ...]
@@ -199,7 +200,7 @@ def test_service_manager_gives_up_first(
     headers = {"content-type": "application/json", "x-broker-api-request-identity": IDENTITY}
     reply = Reply("GET /v2/catalog", "", 200, headers, json.dumps(CATALOG).encode(), seconds)
     found = merge_faults(check_catalog_reply(reply, 5.0))
-    assert [(one.severity, one.refused_by) for one in found] == ([(severity, refused)] if severity else [])
+    assert [(one.severity, known(one.refused_by)) for one in found] == ([(severity, refused)] if severity else [])
     if severity:
         assert found[0].message == f"GET /v2/catalog: the answer took {seconds} seconds"
 

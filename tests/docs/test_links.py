@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.platforms import Platform
 from tests.git import ROOT, project_files
+from tests.platforms.known import KNOWN
 
 PAGES = sorted(file for file in project_files() if file.suffix == ".md")
 LINK = re.compile(r"(?<!\\)\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
@@ -65,5 +67,6 @@ def test_the_pages_that_people_write_stay_short() -> None:
     """Every word of the files counts, also outputs and sources; pages that tools/make_docs.py writes whole do not."""
     pages = [page.read_text(encoding="utf-8") for page in PAGES if page.is_relative_to(ROOT / "docs")]
     written = [text for text in pages if "Written from " not in text[:200]]
-    assert sum(len(text.split()) for text in written) <= 11_000
+    more = 150 * (len(Platform) - len(KNOWN))  # a paragraph of docs/explanation/platforms.md, and its lines in outputs
+    assert sum(len(text.split()) for text in written) <= 11_000 + more
     assert sum("not published yet" in text for text in pages) == 1

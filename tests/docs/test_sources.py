@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from osbctl.platforms import Platform
+
 ROOT = Path(__file__).parents[2]
 TEXTS = {name: (ROOT / "docs" / "explanation" / f"{name}.md").read_text("utf-8") for name in ("platforms", "ids")}
 MARK = re.compile(r"\[\^([\w-]+)\](?!:)")
@@ -13,7 +15,8 @@ READ = re.compile(
     r"\[(?P<name>[\w-]+) (?P<start>[\w.]+): (?P<file>[\w.-]+)\]"
     r"\(https://github\.com/[\w-]+/(?P<repository>[\w-]+)/blob/(?P<commit>[0-9a-f]{40}|v\d[\d.]+)/(?P<path>[\w./-]+)\), `"
 )
-NAMED = re.compile(r"Cloud\s+Foundry|Service\s+Catalog|Service\s+Manager|Korifi|\bRuby\b|\bspecification\b")
+LABELS = [r"\s+".join(platform.label.split()) for platform in Platform]
+NAMED = re.compile("|".join([*LABELS, r"Service\s+Catalog|Service\s+Manager|\bRuby\b|\bspecification\b"]))
 DEFINED = {text: source for page in TEXTS.values() for text, source in DEFINITION.findall(page)}
 
 

@@ -34,6 +34,7 @@ from osbctl.views import bullets as bullets_of
 from tests.case import each
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.folders import catalogs_folder
+from tests.requests.tools import COMMANDS, NAME_BROKERS
 
 SHIPPED = catalogs_folder() / "data-services.yaml"
 LOADING = {"src", "href", "srcset", "srcdoc", "action", "formaction", "poster", "data", "background", "ping", "cite"}
@@ -652,11 +653,11 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
             for place, examples in found.examples.items():
                 proved += sum(_proved(plan.parameters[place], json.loads(text)) for _, text in examples if text)
             for command in [command for _, shown in found.commands for command in shown]:
-                if command.text and command.label not in ("kubectl", "terraform"):
+                if command.text and command.label.split()[0] in COMMANDS:
                     script.append(command.text)
                     expected.append((command.label.split()[0], owner.name, plan.name))
     (tmp_path / "params.json").write_text("{}")
-    tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in ("cf", "svcat", "btp", "smctl"))
+    tools = "".join(f"{tool}() {{ printf '%s\\0' {tool} \"$@\"; echo; }}\n" for tool in COMMANDS)
     ran = subprocess.run(
         ["bash"], input=(tools + "\n".join(script)).encode(), cwd=tmp_path, capture_output=True, timeout=60, check=True
     )
@@ -667,7 +668,7 @@ def test_requests_of_real_catalogs_are_valid(tmp_path: Path) -> None:
     for line, (tool, service_name, plan_name) in zip(lines, expected, strict=True):
         assert line[0] == tool
         assert {service_name, plan_name, "my-instance"} <= set(line)
-        assert tool not in ("cf", "smctl") or line[line.index("-b") + 1] == "b"
+        assert tool not in NAME_BROKERS or line[line.index("-b") + 1] == "b"
 
 
 def _proved(schema: Any, value: Any) -> bool:

@@ -15,3 +15,8 @@ KNOWN = CF, K8S, SM, KORIFI = (
 def known(platforms: Iterable[Platform]) -> tuple[Platform, ...]:
     """Those of `platforms` that are known, in their order."""
     return tuple(platform for platform in platforms if platform in KNOWN)
+
+
+def is_known(rule: str) -> bool:
+    """Return whether a rule is none of another platform's own."""
+    return not rule.startswith(tuple(f"{platform}-" for platform in Platform if platform not in KNOWN))

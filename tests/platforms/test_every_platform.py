@@ -10,6 +10,7 @@ from osbctl.platforms.tools import export_format, tools_of
 from osbctl.platforms.updates import simulate_update
 from osbctl.platforms.verdict import judge_all
 from tests.comparison.make import catalog, plan, service
+from tests.git import ROOT
 
 
 @pytest.mark.parametrize("platform", Platform)
@@ -30,6 +31,15 @@ def test_the_same_catalog_twice_changes_nothing(platform: Platform) -> None:
     same = Catalog.of(catalog(service("s1", "db", plan("p1", "small", plans=[1]), plan("p2", "large"))))
     update = simulate_update(platform, same, same)
     assert (update.rows, update.clashes) == (update.before, [])
+
+
+PAGES = ["README.md", "CHANGELOG.md", "docs/index.md", "docs/explanation/platforms.md"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_platform_is_named_where_pages_list_them(page: str) -> None:
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert [platform for platform in Platform if platform.label not in text] == []
 
 
 def test_each_platform_must_have_a_reaction_to_a_kind_of_change() -> None:

@@ -9,6 +9,7 @@ import yaml
 
 from osbctl.platforms.tools import ProvisionRequest, Purpose
 from osbctl.requests import Command, build_commands
+from tests.requests.tools import COMMANDS, NAME_BROKERS
 
 PARAMETERS = {"size": 3}
 HARD = "it's a (touch pwned); ünï"
@@ -27,7 +28,7 @@ def test_bash_hands_each_tool_the_words(purpose: Purpose, parameters: dict[str, 
     order = ProvisionRequest("it's", HARD, "the broker", parameters, "my params.json", '{"size": 3}')
     (tmp_path / "my params.json").write_text(order.content)
     for tool, command in by_tool(order, purpose).items():
-        if tool in ("kubectl", "terraform"):
+        if tool not in COMMANDS:
             continue
         (tmp_path / tool).write_text("#!/bin/sh\nprintf '%s\\0' \"$@\"\n")
         (tmp_path / tool).chmod(0o755)
@@ -39,9 +40,14 @@ def test_bash_hands_each_tool_the_words(purpose: Purpose, parameters: dict[str, 
         assert not (tmp_path / "pwned").exists()
         if purpose is Purpose.CREATE:
             assert words.count("it's") == 1 and words.count(HARD) == 1
-            assert words.count("the broker") == (tool in ("cf", "smctl"))
+            assert words.count("the broker") == (tool in NAME_BROKERS)
         assert "my-instance" in words
         assert (parameters is not None) == bool({"my params.json", '{"size": 3}'} & set(words))
+
+
+def test_what_is_known_of_tools() -> None:
+    assert {"cf", "svcat", "btp", "smctl"} <= COMMANDS.keys() and not {"kubectl", "terraform"} & COMMANDS.keys()
+    assert {"cf", "smctl"} <= NAME_BROKERS and not {"svcat", "btp"} & NAME_BROKERS
 
 
 def test_a_name_that_cannot_be_quoted_has_a_reason_and_a_manifest() -> None:

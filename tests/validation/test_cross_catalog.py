@@ -125,4 +125,4 @@ def test_every_kind_is_answered_for_every_platform_but_where_it_does_not_read_th
     for identity in Identity:
         unknown = {platform for platform in KNOWN if not describe_reactions(identity, {platform})}
         assert unknown == ({Platform.KUBERNETES} if identity is Identity.CLIENT_ID else set())
-    assert platforms_refusing("shared-service-name") == ()
+    assert known(platforms_refusing("shared-service-name")) == ()
