@@ -237,11 +237,14 @@ def find_proxy(address: str, proxies: Mapping[str, str]) -> str:
 def _matches_no_proxy(entry: str, parts: SplitResult) -> bool:
     """Return whether an entry of NO_PROXY matches the host and port of an address."""
     host = parts.hostname or ""
-    with suppress(ValueError):  # the one is a name, or the other is
-        return ip_address(host) in ip_network(entry, strict=False)
-    name, _, port = entry.partition(":")
+    bracketed = re.fullmatch(r"\[(.+)\](?::(\d+))?", entry)
+    name, port = (bracketed[1], bracketed[2]) if bracketed else (entry, "")
+    if entry.count(":") == 1:  # else an IPv6 address or network
+        name, _, port = entry.partition(":")
     if port and port != str(parts.port or {"http": 80, "https": 443}[parts.scheme]):
         return False
+    with suppress(ValueError):  # the one is a name, or the other is
+        return ip_address(host) in ip_network(name, strict=False)
     name = name.removeprefix("*").removeprefix(".")
     return not name or host == name or host.endswith(f".{name}")
 

@@ -98,10 +98,13 @@ DIRECT = [
     *(("b.example.com:8443", f"{B}:8443"), ("b.example.com:80", "http://b.example.com")),
     *((exempt, "https://10.1.2.3") for exempt in ("10.0.0.0/8", "10.9.9.9/8", "10.1.2.3")),
     *(("fd00::/8", "https://[fd00::1]:8443"), ("", "https://localhost:8443"), ("", "https://[::1]")),
+    *((exempt, "https://[fd00::1]:8443") for exempt in ("[fd00::1]", "[fd00:0::1]:8443", "fd00::1", "[fd00::/8]:8443")),
+    *(("[fd00::1]:443", "https://[fd00::1]"), ("10.0.0.0/8:8443", "https://10.1.2.3:8443")),
 ]
 PROXIED = [
     *((exempt, B) for exempt in ("", "ample.com", "b.example.com:8443", "::1")),
     *(("10.0.0.0/8", "https://11.1.2.3"), ("b.example.com:443", "http://b.example.com")),
+    *((exempt, "https://[fd00::1]:8443") for exempt in ("[fd00::1]:443", "[fd00::2]", "[fd00::2]:8443", "[", "[]:1")),
 ]
 
 
