@@ -188,6 +188,11 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
 
     Raises SourceError if it cannot be opened, ConfigError if it is not a credentials file.
     """
+    return parse_credentials(_read_text(path), str(path))
+
+
+def _read_text(path: Path) -> str:
+    """Read the text of a credentials file. Raises SourceError and ConfigError."""
     try:
         raw = read_bounded(path, LARGEST)
     except OSError as error:
@@ -196,18 +201,21 @@ def read_credentials(path: Path) -> tuple[CredentialRecord, ...]:
     if len(raw) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is not a credentials file")
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
-    return parse_credentials(text, str(path))
 
 
 def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialRecord, ...]:
     """Parse the text of a credentials file; `name` is the prefix of messages. Raises ConfigError."""
-    records = _parse_json_records(text, name) if looks_like_json(text) else _parse_htpasswd(text, name)
+    records = _parse_records(text, name)
     if not records:
         raise ConfigError(f"{name}: it contains no credential record", "create one with `osbctl hash-password`")
     return records
+
+
+def _parse_records(text: str, name: str) -> tuple[CredentialRecord, ...]:
+    return _parse_json_records(text, name) if looks_like_json(text) else _parse_htpasswd(text, name)
 
 
 def looks_like_json(text: str) -> bool:
@@ -302,12 +310,13 @@ def write_record(
     raises, the file is unchanged. Concurrent calls do not lose records. Raises SourceError and ConfigError.
     """
     try:
-        target = path.resolve()  # replace the target of a symbolic link
+        target = Path(os.path.realpath(path))  # replace the target of a symbolic link
         if append and target.exists() and not target.is_file():
             raise SourceError(f"{path} is not a regular file")
         with _lock_folder(target.parent):
-            present = read_credentials(target) if append and target.exists() else ()
-            if present and not looks_like_json(target.read_text("utf-8-sig")):
+            before = _read_text(target) if append and target.exists() else ""
+            present = _parse_records(before, str(target))
+            if before.strip() and not looks_like_json(before):
                 advice = "append to it with `htpasswd -5`, or start a new file"
                 raise ConfigError(f"{target} is an htpasswd file", advice)
             text = format_records([*present, record] if append else record)

@@ -94,6 +94,26 @@ def test_appending_rotates_a_password(path: Path) -> None:
     assert (second.label, second.expires) == ("second", "2099-01-01T00:00:00Z")
 
 
+@each("before, told", [
+    ("", "holds 1 record"), ("\n", "holds 1 record"), ("[]", "holds 1 record"), ("# mine\n", "is an htpasswd file"),
+    ("mine", "neither JSON nor"), ("{}", "identity is missing"),
+])  # fmt: skip
+def test_a_file_without_a_record_is_appended_to(tmp_path: Path, before: str, told: str) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(before)
+    is_empty = told.startswith("holds")
+    assert told in hashed("--append", path, code=0 if is_empty else 3).stderr
+    assert (path.read_text() == before) == (not is_empty)
+
+
+@each("option", [["-o"], ["--append"], ["--force", "-o"]])
+def test_links_in_a_circle_are_told(tmp_path: Path, option: list[str]) -> None:
+    for name, target in (("a", "b"), ("b", "a")):
+        (tmp_path / name).symlink_to(target)
+    for path in (tmp_path / "a", tmp_path / "a/c.json"):
+        assert "cannot be written: Too many levels" in hashed(*option, path, code=3).stderr
+
+
 def test_a_file_that_append_makes_is_its_owners_alone(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     for mode in (None, 0o644):
