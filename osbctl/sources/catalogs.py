@@ -397,4 +397,7 @@ def _no_catalog_error(place: _SourceValue) -> DocumentError:
 
 
 def _document_error(place: _SourceValue, rule: str, message: str, hint: str) -> DocumentError:
-    return DocumentError((place.document.error(rule, message, place.path, hint)._replace(path=()),))
+    finding = place.document.error(rule, message, place.path, hint)._replace(path=())
+    if finding.location and isinstance(place.value, str):  # whose line may show a secret, written in any way
+        finding = finding._replace(location=finding.location._replace(excerpt=""))
+    return DocumentError((finding,))

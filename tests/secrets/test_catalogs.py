@@ -282,6 +282,7 @@ BROKEN = {
     "a key that is none": "services:\n- name: a\n  private_key:\n    {0}\n    b: c\n",
     "a string": 'env: {{C: "{{\\"services\\":[{{\\"dashboard_client\\":{{\\"secret\\":\\"{0}\\",\\"secret\\":\\"{0}\\"}}}}]}}"}}\n',
     "a string that is no JSON": 'env: {{C: "{{\\"services\\":[{{\\"plans\\":[],\\"apiKey\\":\\"{0}\\" \\"{0}\\"}}]}}"}}\n',
+    "a string with codes": 'env: {{C: "{{\\x22services\\x22:[{{\\x22plans\\x22:[],\\x22apiKey\\x22:\\x22{0}\\x22,}}]}}"}}\n',
     "an address": "services:\n- name: a\n  url: [https://u:{0}@x.example.com/?sig={0}\n",
 }
 
