@@ -50,10 +50,11 @@ class Secrets:
         self._places = {tree: secret_ref_targets(tree.value) for tree in trees}
         self._known = frozenset().union(*(secret_literals(tree.value) for tree in trees))
 
-    def may_be_secret(self, *places: Subschema) -> bool:
-        """Return whether the values that one of these places speaks of may be secrets."""
+    def may_be_secret(self, *places: Subschema, steps: JsonPath = ()) -> bool:
+        """Return whether the values that one of these places speaks of, at `steps` in a request, may be secrets."""
         paths = [(place.path, self._places[place.tree]) for place in places]
-        return any(is_at_or_below(path, secret) or any(map(may_be_secret_name, path)) for path, secret in paths)
+        is_secret = any(is_at_or_below(path, secret) or any(map(may_be_secret_name, path)) for path, secret in paths)
+        return is_secret or any(map(may_be_secret_name, steps))
 
     def format_value(self, value: JsonValue, max_length: int = MAX_TEXT) -> str:
         """A value out of a schema or a request as one line of JSON: cut short, escaped, without secrets."""
@@ -81,6 +82,12 @@ class PlacePair:
     def pairs_from_top(self) -> "tuple[PlacePair, ...]":
         """The pairs on the way from the top of the request to the value."""
         return (*self.parent.pairs_from_top, self) if self.parent else ()
+
+    @property
+    def request_path(self) -> tuple[str, ...]:
+        """The steps from the top of the request to the value, as messages show them."""
+        steps = self.pairs_from_top
+        return tuple(f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in steps)
 
     def old_path(self, keyword: str = "") -> JsonPath:
         """The place of a keyword in the old schema; if it has none, the schema of the value, or of one around it."""
@@ -120,12 +127,11 @@ class Candidate:
     def field(self) -> JsonPath:
         """The name of the candidate, as `SchemaChange.field` has it."""
         steps = tuple(_format_step(step.at, step.is_wildcard) for step in self.pair.pairs_from_top)
-        is_spelled_out = steps == tuple(_steps_from_path(self.new_path))
-        return (*self.new_path, *(() if is_spelled_out else steps), *([self.name] if self.name else []))
+        return (*add_steps(self.new_path, steps), *([self.name] if self.name else []))
 
     def undecided_message(self, secrets: Secrets) -> str:
         """The message if it was neither proved harmless nor shown to refuse a request."""
-        where = _format_location(self.pair.pairs_from_top)
+        where = format_path(self.pair.request_path)
         if self.rule == DESCRIBED:
             known = "was not described before and took any value; it is described now"
             return f"{where} {known}, so requests that use it may be refused"
@@ -137,11 +143,11 @@ class Candidate:
     def refusal_message(self, value: JsonValue, secrets: Secrets) -> str:
         """The message if a counterexample proves it; `value` is the one at the candidate's place."""
         steps = self.pair.pairs_from_top
-        where = _format_location(steps)
+        where = format_path(self.pair.request_path)
         if self.rule == REQUIRED:
             return f'"{redact_and_cut(self.name)}" is now required' + (f" in {where}" if steps else "")
         if self.rule == FORBIDDEN and not self.keyword:
-            around = f"{_format_location(steps[:-1])} no longer may have other properties"
+            around = f"{format_path(self.pair.request_path[:-1])} no longer may have other properties"
             return around if steps and steps[-1].is_wildcard else f"{where} is no longer allowed"
         shown = SECRET if self._is_secret(secrets) else secrets.format_value(value)
         condition = " where formats are enforced" if self.rule == FORMAT else ""
@@ -156,8 +162,7 @@ class Candidate:
         return f" ({self.keyword}: {secrets.format_value(value)})" if is_short and not hide else f" ({self.keyword})"
 
     def _is_secret(self, secrets: Secrets) -> bool:
-        names = [str(step.at) for step in self.pair.pairs_from_top]
-        return any(map(may_be_secret_name, names)) or secrets.may_be_secret(self.pair.new, *self.pair.old.known)
+        return secrets.may_be_secret(self.pair.new, *self.pair.old.known, steps=self.pair.request_path)
 
 
 def _format_step(step: str | int, is_wildcard: bool = False) -> str:
@@ -172,8 +177,14 @@ def format_path(steps: Sequence[str]) -> str:
     return f'"{redact_and_cut(".".join(steps).replace(".[", "["))}"' if steps else "the parameters"
 
 
-def _format_location(pairs: Sequence[PlacePair]) -> str:
-    return format_path([f"[{p.at}]" if isinstance(p.at, int) else "*" if p.is_wildcard else p.at for p in pairs])
+def format_change(before: str, after: str) -> str:
+    """How one value became the other, behind `changed`: two that are shown alike are secrets."""
+    return f" {SECRET}" if before == after else f" from {before} to {after}"
+
+
+def add_steps(path: JsonPath, steps: tuple[str, ...]) -> JsonPath:
+    """The path of a keyword, and the steps of a request that lead there unless the path names them by itself."""
+    return path if steps == tuple(_steps_from_path(path)) else (*path, *steps)
 
 
 def _steps_from_path(path: JsonPath) -> Iterator[str]:

@@ -1,11 +1,12 @@
 """The differences of two valid parameter schemas: what the new one refuses, or may refuse, and what refuses nothing."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, islice
 from urllib.parse import unquote
 
-from osbctl.jsonschemas.candidates import Candidate, PlacePair, Secrets, format_path, redact_and_cut
+from osbctl.jsonschemas.candidates import Candidate, PlacePair, Secrets, format_change, format_path, redact_and_cut
 from osbctl.jsonschemas.constraints import OBJECT, Constraints
+from osbctl.jsonschemas.descriptions import Described, default_changes, description_changes
 from osbctl.jsonschemas.dialects import KEYWORDS, UndecidableError
 from osbctl.jsonschemas.schema_change import COMBINATION, DESCRIBED, UNDECIDED, SchemaChange, SchemaLevel
 from osbctl.jsonschemas.schema_tree import STRUCTURE, BoundedValidator, SchemaTree, Subschema, direct_subschemas
@@ -13,7 +14,7 @@ from osbctl.jsonschemas.secrets import is_at_or_below
 from osbctl.jsonschemas.subsumption import TOGETHER, Subsumption
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.messages import SECRET
-from osbctl.paths import BY_NAME, IN_PLACE, JsonPath, JsonValue, entries, find_refs, get_at, same_value
+from osbctl.paths import BY_NAME, JsonPath, JsonValue, entries, find_refs, get_at, same_value
 
 _MAX_EXAMPLE, _MAX_BASES, _MAX_WHOLE = 200, 3, 40
 """Characters of an example; values for a place around a value, and requests that are made up around it."""
@@ -29,7 +30,11 @@ def find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     except UndecidableError:
         if not differ_in_wording_only(old, new):
             raise
-        return [*keyword_changes(old, new, set(), set(), Secrets(old, new))]
+        secrets = Secrets(old, new)
+        both = [(node, new.nodes[path]) for path, node in old.nodes.items() if path in new.nodes]
+        places = [Described(_steps_to(before.path), (before,), (after,)) for before, after in both]
+        defaults = [change for place in places for change in default_changes(place, secrets)]
+        return [*defaults, *keyword_changes(old, new, set(), set(), secrets)]
 
 
 def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
@@ -47,7 +52,7 @@ def _find_changes(old: SchemaTree, new: SchemaTree) -> list[SchemaChange]:
     secrets = Secrets(old, new)
     search = Counterexamples(validator, old, new)
     changes = [_classify_candidate(candidate, search, secrets) for candidate in candidates]
-    changes += dropped_properties(old, new, {tuple(step.at for step in c.pair.pairs_from_top) for c in candidates})
+    changes += description_changes(old, new, {candidate.pair.request_path for candidate in candidates}, secrets)
     properties = {change.field for change in changes}.union(*(c.property_places for c in candidates))
     return [*changes, *keyword_changes(old, new, {c.new_path for c in candidates}, properties, secrets)]
 
@@ -105,69 +110,19 @@ class Counterexamples:
             yield from self._embed(around, [value, *base[1:]] if at == 0 else {**base, at: value})
 
 
-_MAX_PAIRS = 5_000
-"""Pairs of places that are looked at for what they describe."""
-
-_DESCRIBING = frozenset(IN_PLACE) - {"not"}
 _DEFINITIONS = frozenset(("definitions", "$defs"))
-_UNREPORTED = frozenset((*_DEFINITIONS, "$schema", "$id", "id"))
+_READ_ELSEWHERE = _DEFINITIONS | {"not", "contains", "propertyNames"}
+"""The keywords whose schemas describe no part of a request, or only where a reference leads to them."""
+_UNREPORTED = frozenset((*_DEFINITIONS, "$schema", "$id", "id", "default"))
 _ASSERTING = KEYWORDS | STRUCTURE - {"default"}
 _ABSENT = object()
 """Stands for a keyword that a schema does not have."""
 
 
-def dropped_properties(old: SchemaTree, new: SchemaTree, reported: Collection[JsonPath]) -> Iterable[SchemaChange]:
-    """Properties that are no longer described, though requests may still contain them: the broker may ignore them.
-
-    Reports the outermost only, once for each place of the schema, and none of `reported`, which are paths in a request.
-    """
-    found: dict[JsonPath, SchemaChange] = {}
-    seen: set[object] = set()  # many ways may lead to a definition
-    todo: list[tuple[JsonPath, Constraints, Constraints]] = [((), _flatten(old.top), _flatten(new.top))]
-    while todo and len(seen) < _MAX_PAIRS:
-        path, before, after = todo.pop()
-        if (before.cache_key, after.cache_key) in seen:
-            continue
-        seen.add((before.cache_key, after.cache_key))
-        described = after.property_names()
-        for name in before.property_names():
-            inner = (*path, name)
-            if name in described:
-                parts = before.property_constraints(name), after.property_constraints(name)
-                todo.append((inner, _flatten(*parts[0].known), _flatten(*parts[1].known)))
-            elif inner not in reported:
-                change = _dropped_property_change(before, after, inner)
-                found.setdefault(change.field, change)
-        todo.append(((*path, 0), _flatten(*before.item_constraints().known), _flatten(*after.item_constraints().known)))
-    return found.values()
-
-
-def _dropped_property_change(before: Constraints, after: Constraints, path: JsonPath) -> SchemaChange:
-    around = next(schema for schema in before.known if path[-1] in (schema.get("properties") or ()))
-    place = (*around.path, "properties", path[-1])
-    why = "is no longer described; requests may still hold it, but the broker may ignore it"
-    message = f'"{redact_and_cut(".".join(map(str, path)))}" {why}'
-    new_path = after.known[0].path if after.known else ()
-    return SchemaChange("risky", "schema-property-dropped", place, new_path, message, place)
-
-
-def _flatten(*schemas: Subschema) -> Constraints:
-    """The schemas and all within them that judge the same value: what they speak of, not what they demand."""
-    found: dict[Subschema, None] = {}
-    todo = list(schemas)
-    while todo:
-        for part in todo.pop().conjuncts:
-            if part not in found:
-                found[part] = None
-                read = _DESCRIBING & part.assertions.keys()
-                todo += [inner for keyword, inner in direct_subschemas(part) if keyword in read]
-    return Constraints(tuple(found))
-
-
 def keyword_changes(
     old: SchemaTree, new: SchemaTree, reported: set[JsonPath], properties: set[JsonPath], secrets: Secrets
 ) -> Iterator[SchemaChange]:
-    """The keywords that differ at the same path: defaults, keywords that allow more, one change for all wording.
+    """The keywords that differ at the same path: those that allow more, and one change for all wording.
 
     Skips an assertion at, above or below a reported path, and all definitions if anything is reported. `properties`
     are places of properties of which something is reported.
@@ -177,14 +132,12 @@ def keyword_changes(
     ancestors = {place[:length] for place in reported for length in range(len(place))} | properties
     for before, after, keyword in _find_differing_keywords(old, new):
         where = (*before.path, keyword) if keyword else before.path
-        if keyword == "default":
-            yield _keyword_change("schema-default-changed", before, after, where, secrets)
-        elif keyword not in read:
+        if keyword not in read:
             reworded.append(where)
         elif keyword == "properties":
             yield from _property_changes(before, after, reported, ancestors)
         elif not _is_reported_nearby(where, reported, ancestors):
-            yield _keyword_change("schema-relaxed", before, after, where, secrets)
+            yield _keyword_change(before, after, where, secrets)
     if reworded:
         place = reworded[0][:-1]
         words = redact_and_cut(", ".join(dict.fromkeys(str(path[-1]) for path in reworded)))
@@ -200,16 +153,20 @@ def _property_changes(
     for name in {**names, **new_names}:
         where = (*before.path, "properties", name)
         if (name in names) != (name in new_names) and not _is_reported_nearby(where, reported, ancestors):
-            fate = "added" if name in new_names else "is described in another place"
+            is_read = _READ_ELSEWHERE.isdisjoint(where) and not before.hides_keywords
+            gone = "is described in another place" if is_read else "removed"
+            fate = "added" if name in new_names else gone
             old_path, new_path = (where, before.path) if name in names else (before.path, where)
-            yield SchemaChange("safe", "schema-relaxed", old_path, new_path, f"{_format_location(where)} {fate}", where)
+            message = f"{format_path(_steps_to(where))} {fate}"
+            yield SchemaChange("safe", "schema-relaxed", old_path, new_path, message, where)
 
 
-def _format_location(path: JsonPath) -> str:
-    """The property of a request that a path in a schema leads to."""
+def _steps_to(path: JsonPath) -> tuple[str, ...]:
+    """The properties of a request that a path in a schema leads to; in a definition, from there."""
     steps = iter(path)
     names = [(word, str(next(steps))) for word in steps if word in BY_NAME]
-    return format_path([name for word, name in names if word == "properties"])
+    shown = [(word, name) for word, name in names if word in ("properties", *_DEFINITIONS)]
+    return tuple(step for word, name in shown for step in ((word, name) if word in _DEFINITIONS else (name,)))
 
 
 def _is_reported_nearby(where: JsonPath, reported: set[JsonPath], ancestors: set[JsonPath]) -> bool:
@@ -244,18 +201,15 @@ def _keyword_differs(before: Subschema, after: Subschema, keyword: str) -> bool:
     return not same_value(*values) and not (parts[0] and parts[0] == parts[1])
 
 
-def _keyword_change(rule: str, before: Subschema, after: Subschema, where: JsonPath, secrets: Secrets) -> SchemaChange:
+def _keyword_change(before: Subschema, after: Subschema, where: JsonPath, secrets: Secrets) -> SchemaChange:
     paths, texts = [], []
     for node in (before, after):
         value = get_at(node.tree.value, where, _ABSENT)
         paths.append(before.path if value is _ABSENT else where)
         texts.append(_format_keyword_value(value, where, secrets, is_secret=secrets.may_be_secret(before, after)))
-    change = f" {SECRET}" if texts[0] == texts[1] else f" from {texts[0]} to {texts[1]}"
-    named = _format_location(before.path)
-    if rule == "schema-default-changed":
-        return SchemaChange("risky", rule, paths[0], paths[1], f"the default of {named} changed{change}", where)
-    message = f"{named}: {redact_and_cut(str(where[-1]) if where else 'schema')} changed{change}; that refuses nothing"
-    return SchemaChange("safe", rule, paths[0], paths[1], message, where)
+    changed = f"{redact_and_cut(str(where[-1]) if where else 'schema')} changed{format_change(*texts)}"
+    message = f"{format_path(_steps_to(before.path))}: {changed}; that refuses nothing"
+    return SchemaChange("safe", "schema-relaxed", paths[0], paths[1], message, where)
 
 
 def _format_keyword_value(value: JsonValue, where: JsonPath, secrets: Secrets, *, is_secret: bool) -> str:

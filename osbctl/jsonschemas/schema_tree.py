@@ -117,6 +117,11 @@ class Subschema:
         """The branches of `anyOf` and of `oneOf`, where there are any."""
         return [branches for keyword in ("anyOf", "oneOf") if (branches := self.children(keyword))]
 
+    @property
+    def hides_keywords(self) -> bool:
+        """True if it has a `$ref` that hides all other keywords (draft-07 core, 8.3)."""
+        return self.get("$ref") is not None and self.tree.dialect.year < 2019
+
     @cached_property
     def conjuncts(self) -> tuple[Subschema, ...]:
         """The schemas that must all hold: this one, those of its `allOf` and the target of its `$ref`, flattened.
@@ -127,7 +132,7 @@ class Subschema:
             return ()
         reference = self.get("$ref")
         target = () if reference is None else self.tree.resolve(reference).conjuncts
-        if reference is not None and self.tree.dialect.year < 2019:  # it hides its siblings (draft-07 core, 8.3)
+        if self.hides_keywords:
             return target
         parts = chain.from_iterable(part.conjuncts for part in self.children("allOf"))
         return tuple(dict.fromkeys((*target, self, *parts)))

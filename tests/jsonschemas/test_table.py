@@ -12,6 +12,7 @@ from osbctl.jsonschemas.schema_change import SchemaChange
 from osbctl.text import is_safe_character
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import run_rules
+from tests.case import each
 
 from .strategies import DRAFT_4, DRAFT_6, DRAFT_7
 
@@ -217,6 +218,65 @@ def test_defaults_and_wording() -> None:
     assert (wording.level, wording.rule) == ("safe", "schema-wording")
 
 
+ONE, TWO = ({"type": "integer", "default": default} for default in (1, 2))
+REF: dict[str, Any] = {"$ref": "#/definitions/p"}
+
+
+def kind(name: str, size: Any) -> dict[str, Any]:
+    return {"properties": {"kind": {"const": name}, "size": size}, "required": ["kind"]}
+
+
+def condition(name: str, size: Any) -> dict[str, Any]:
+    return {"if": {"properties": {"kind": {"const": name}}}, "then": {"properties": {"size": size}}}
+
+
+DEFAULTS: list[tuple[Any, Any, list[str]]] = [
+    (size(REF) | {"definitions": {"p": ONE}}, size(REF) | {"definitions": {"p": TWO}}, ["from 1 to 2"]),
+    (size(REF) | {"definitions": {"p": ONE}}, size({"$ref": "#/definitions/q"}) | {"definitions": {"q": TWO}}, ["from 1 to 2"]),
+    (size({**REF, "default": 7}) | {"definitions": {"p": ONE}}, size({**REF, "default": 8}) | {"definitions": {"p": ONE}}, ["from 7 or 1 to 8 or 1"]),
+    (size(ONE), top(allOf=[{"properties": {"size": TWO}}]), ["from 1 to 2"]),
+    (size(ONE), {**size(INTEGER), "allOf": [{"properties": {"size": TWO}}]}, ["from 1 to 2"]),
+    (size(ONE), size(INTEGER), ["from 1 to none"]),
+    (size(True), size(ONE), ["from none to 1"]),
+    (top(anyOf=[kind("a", ONE)]), top(anyOf=[kind("b", TWO), kind("a", ONE)]), ["from 1 to 2 or 1"]),
+    (top(oneOf=[kind("a", False), kind("b", ONE)]), top(oneOf=[kind("a", False), kind("b", TWO)]), ["from 1 to 2"]),
+    (top(oneOf=[kind("a", ONE), kind("b", TWO)]), top(oneOf=[kind("b", ONE), kind("a", TWO)]), ["from 1 to 2", "from 2 to 1"]),
+    (top(allOf=[condition("a", ONE), condition("b", TWO)]), top(allOf=[condition("a", TWO), condition("b", ONE)]), ["from 1 to 2", "from 2 to 1"]),
+    ({**condition("a", ONE), "else": A | size(TWO)}, {**condition("a", TWO), "else": A | size(ONE)}, ["from 1 to 2", "from 2 to 1"]),
+    (size({"anyOf": [ONE]}) | {"default": {}}, size({"anyOf": [ONE]}) | {"default": {"size": 1}}, ["from {} to {\"size\": 1}"]),
+    (size({"default": 1}), size({"default": True}), ["from 1 to true"]),
+    (size({"default": 1}), size({"default": 1.0}), []),
+    (size(TWO), size(REF) | {"definitions": {"p": TWO}}, []),
+    (size({"anyOf": [ONE, {"type": "string", "default": "a"}]}), size({"anyOf": [{"type": "string", "default": "a"}, ONE]}), []),
+    (size({"anyOf": [ONE, TWO]}), size({"anyOf": [TWO, ONE]}), []),
+    (size({"anyOf": [ONE, STRING]}), size({"anyOf": [INTEGER, STRING], "default": 1}), []),
+    (top(oneOf=[kind("a", ONE), kind("b", TWO)]), top(oneOf=[kind("b", TWO), kind("a", ONE)]), []),
+    (size({}) | {"definitions": {"p": ONE}}, size({}) | {"definitions": {"p": TWO}}, []),
+    (top(additionalProperties=False), {**size(ONE), "additionalProperties": False}, []),
+    (None, top(default={}, properties={"size": ONE}), []),
+]  # fmt: skip
+
+
+@each("old, new, changes", DEFAULTS)
+def test_defaults_are_compared_by_parameter(old: Any, new: Any, changes: list[str]) -> None:
+    found = [change for change in compare_schemas(old, new) if change.rule == "schema-default-changed"]
+    assert all(change.level == "risky" for change in found)
+    assert sorted(change.message.partition(" changed ")[2] for change in found) == changes
+    assert all(" of the parameters " in c.message or ' of "size" ' in c.message for c in found), found
+
+
+def test_a_default_behind_a_reference_is_told_of_each_parameter() -> None:
+    def two(default: dict[str, Any]) -> dict[str, Any]:
+        return top(properties={"a": REF, "b": {"items": REF}}, definitions={"p": default})
+
+    assert [c.message for c in compare_schemas(two(ONE), two(TWO))] == [
+        f'the default of "{name}" changed from 1 to 2' for name in ("a", "b[0]")
+    ]
+    elsewhere = {"$ref": "https://example.com/schema"}  # so that what a definition stands for is not known
+    old, new = (size(elsewhere) | {"definitions": {"p": default}} for default in (ONE, TWO))
+    assert [c.message for c in compare_schemas(old, new)] == ['the default of "definitions.p" changed from 1 to 2']
+
+
 @pytest.mark.parametrize(
     "around", [lambda s: {"not": s}, lambda s: {"oneOf": [s, {"type": "null"}]}, lambda s: {"additionalProperties": s}]
 )
@@ -269,13 +329,37 @@ DROPPED: list[tuple[str, Any, Any]] = [
     ("beside a property", top(dependencies={"a": B}), top()),
     ("where the draft does not look", top(**B), top(dependentSchemas={"a": B})),
     ("of an item", size({"type": "array", "items": B}), size({"type": "array", "items": {}})),
+    ("of the first item", size({"items": [B, {}]}), size({"items": [A, B]})),
+    ("of other properties", size({"additionalProperties": {"properties": {"a": STRING, "b": STRING}}}), size({"additionalProperties": A})),
+    ("of all other properties", top(additionalProperties=B), top()),
+    ("of a pattern", top(patternProperties={"^x": B, "^y": B}), top(patternProperties={"^x": A, "^y": B})),
+    ("with its pattern", top(patternProperties={"^x": B}), top()),
+    ("in two branches", top(anyOf=[B, {**B, "required": ["b"]}]), top()),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "old", "new"), DROPPED, ids=[entry[0] for entry in DROPPED])
+@each("name, old, new", DROPPED)
 def test_a_property_that_is_no_longer_described_is_told(name: str, old: Any, new: Any) -> None:
     told = [change for change in compare_schemas(old, new) if change.rule == "schema-property-dropped"]
     assert [(change.level, change.old_path[-1] if change.old_path else "") for change in told] == [("risky", "b")]
+    assert not [change for change in compare_schemas(old, new) if "another place" in change.message]
+
+
+@each("path, schema", [("size[0].b", size({"items": B})), ("*.b", top(additionalProperties=B))])
+def test_a_dropped_property_is_named_by_its_place_in_a_request(path: str, schema: Any) -> None:
+    told = [change.message for change in compare_schemas(schema, top(properties={"size": {}}))]
+    assert f'"{path}" is no longer described; requests may still hold it, but the broker may ignore it' in told
+
+
+@each("old, new", [
+    ({"patternProperties": {"^x": B}}, {"patternProperties": {"^x.*": B}}),
+    ({"additionalProperties": B}, {"patternProperties": {"": B}, "additionalProperties": False}),
+    ({"additionalProperties": B}, {"additionalProperties": False}),
+    ({"properties": {"a": B}}, {"properties": {"a": False}}),
+    ({"properties": {"a": {"items": B}}}, {"properties": {"a": {"items": [B], "additionalItems": B}}}),
+])  # fmt: skip
+def test_what_may_be_described_otherwise_or_is_forbidden_was_not_dropped(old: Any, new: Any) -> None:
+    assert "schema-property-dropped" not in {change.rule for change in compare_schemas(top(**old), top(**new))}
 
 
 def test_what_is_only_written_elsewhere_was_not_dropped() -> None:
@@ -284,6 +368,15 @@ def test_what_is_only_written_elsewhere_was_not_dropped() -> None:
     assert {change.rule for change in compare_schemas(old, new)} == {"schema-relaxed"}
     moved = compare_schemas(top(**B), top(dependencies={"a": B}))
     assert "schema-property-dropped" not in {change.rule for change in moved}
+
+
+@each("name, old, new", [
+    ("definitions.p.b", size({}) | {"definitions": {"p": B}}, size({}) | {"definitions": {"p": {}}}),  # which nothing refers to
+    ("size.b", size({**REF, **B}) | {"definitions": {"p": {}}}, size(REF) | {"definitions": {"p": {}}}),  # which the reference hides
+    ("size.b", size({"not": {**B, "type": "string"}}), size({"not": {"type": "string"}})),
+])  # fmt: skip
+def test_a_property_that_was_not_read_is_not_said_to_stand_elsewhere(name: str, old: Any, new: Any) -> None:
+    assert [change.message for change in compare_schemas(old, new)] == [f'"{name}" removed']
 
 
 def test_a_schema_that_is_none_is_named_with_the_place() -> None:
