@@ -280,7 +280,7 @@ def ensure_table(database: Database, *, create: bool = True) -> None:
 def parse_broker_row(row: Row[Any]) -> BrokerRow:
     """The broker in a row with at least the columns `LIGHT`."""
     values = {column.name: getattr(row, column.name) for column in LIGHT}
-    with _reject_foreign_rows():
+    with _reject_foreign_rows(f"the row of {escape_line(str(row.name))}, which"):
         "".join(map(str, values.values())).encode()  # fails for a text of SQLite that is not UTF-8
         if not all(isinstance(values[column.name], column.type.python_type) for column in LIGHT):
             raise TypeError
@@ -327,9 +327,9 @@ def catalog_column_values(catalog: BrokerCatalog, refresh: Refresh) -> dict[str,
 
 
 @contextmanager
-def _reject_foreign_rows() -> Iterator[None]:
-    """Raise RegistryError for rows that osbctl did not write; the database may have other users."""
+def _reject_foreign_rows(held: str = "rows that") -> Iterator[None]:
+    """Raise RegistryError for rows (`held`) that osbctl did not write; the database may have other users."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise DamagedRowError("the database holds rows that osbctl did not write", "restore it from a backup") from None
+        raise DamagedRowError(f"the database holds {held} osbctl did not write", "restore it from a backup") from None

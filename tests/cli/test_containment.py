@@ -285,6 +285,7 @@ def test_a_damaged_row_leaves_the_other_brokers(damage: str, template: Path, fol
         else:
             assert done.returncode == 3, done
             assert failed in done.stderr.splitlines()[-1]
+            assert MARKED in done.stdout + done.stderr, done
         assert names_in(done.stdout) >= {*OTHERS}, done
 
 
