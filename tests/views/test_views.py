@@ -294,6 +294,7 @@ def test_what_stands_beside_a_reference_counts_since_2019(draft: str | None, sho
 
 
 @each("schema, rows", [
+    ({"type": "number", "allOf": [{"type": "integer"}]}, ["x integer"]),
     ({"const": "gold"}, ['x "gold"']), ({"const": None, "type": ["null", "string"]}, ["x null"]),
     ({"enum": ["a", "b", "c"], "allOf": [{"enum": ["c", "d", "b"]}]}, ['x "b" | "c"']),
     ({"allOf": [{"$ref": "#/definitions/a"}], "default": 3}, ["x integer, > 1, at most 3 characters; default 3"]),
