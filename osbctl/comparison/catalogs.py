@@ -281,7 +281,7 @@ class _Comparison:
         holders = {
             id(new): _find_name_holders(old.plans, match_by_id(old.plans, new.plans).kept)
             for old, new in self._service_pairs
-            if self._moves
+            if self._moves and fold_name(old) == fold_name(new)  # else a new path of names
         }
         for old_service, old_plan, new_service, new_plan in self._moves:
             pair = self._make_pair(old_service, new_service, old_plan, new_plan)

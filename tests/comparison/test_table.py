@@ -450,6 +450,8 @@ def test_a_plan_that_moves_takes_a_name_that_was_another_plans_there() -> None:
         == 'moved, with the name "small", which "small" (id "p3") had'
     )
     assert "change-plan-renamed" in by_rule(only("s1", "db", SMALL), only("s2", "mq", TINY)), "to a new one"
+    swapped = catalog(service("s2", "db", SMALL), service("s1", "mq", OTHER_SMALL))
+    assert "change-plan-name-taken" not in by_rule(TWO_SERVICES, swapped), "each stays where users look for it"
 
 
 def test_a_plan_that_moves_is_not_counted_as_removed_or_added() -> None:
