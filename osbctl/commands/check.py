@@ -73,13 +73,18 @@ def check(
     connection = connection.with_configured_version(configured)
     result, checked = check_running_broker(*connection.connect(url, registered), options)
     code = write_report([result._replace(fail_on=severity)], settings)
-    if not result.left_out and not any(rule_of(finding).category is Category.WIRE for finding in result.findings):
-        for line in wrap("tested and well: " + "; ".join(checked.tested), 100):
-            print_note(line)
+    _print_tested(result, checked)
     stops = [finding.message for finding in checked.findings if rule_of(finding).stops_check]
     if stops and result.left_out:  # which may be that finding
         print_note(f"the check is not complete: {stops[0]}")
     return SourceError.exit_code if stops else code
+
+
+def _print_tested(result: ValidationResult, checked: "CheckResult") -> None:
+    """Print what was tested, if nothing is wrong with it."""
+    if not result.left_out and not any(rule_of(finding).category is Category.WIRE for finding in result.findings):
+        for line in wrap("tested and well: " + "; ".join(checked.tested), 100):
+            print_note(line)
 
 
 def fetch(

@@ -172,16 +172,15 @@ def _watched_files(source: str) -> Iterator[Path]:
     """Files whose change causes a reload. Empty for standard input and git."""
     path = Path(source)
     if path.is_dir():
-        yield from sorted(_folder_files(path))
+        # Other files are no part of a source folder: the log of this broker may be among them.
+        parts = (file for file in _visible_files(path) if file.suffix in SUFFIXES or file.name == LOCK)
+        yield from sorted(filter(Path.is_file, parts))
     elif path.exists():
         yield path
 
 
-def _folder_files(folder: Path) -> Iterator[Path]:
-    """The files that may be parts of a source folder; a subfolder may be a link within it, as in a mounted ConfigMap.
-
-    Other files, and hidden ones, are no part of it: the log of this broker may be among them.
-    """
+def _visible_files(folder: Path) -> Iterator[Path]:
+    """The files below a folder that are not hidden; a subfolder may be a link within it, as in a mounted ConfigMap."""
     root, seen = folder.resolve(), set()
     for place, folders, files in os.walk(folder, followlinks=True):
         here = Path(place).resolve()
@@ -190,5 +189,4 @@ def _folder_files(folder: Path) -> Iterator[Path]:
             continue
         seen.add(here)
         folders[:] = [name for name in folders if name[0] != "."]
-        parts = (Path(place, name) for name in files if name[0] != "." and (name == LOCK or name.endswith(SUFFIXES)))
-        yield from (file for file in parts if file.is_file())
+        yield from (Path(place, name) for name in files if name[0] != ".")

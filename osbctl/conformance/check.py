@@ -78,10 +78,7 @@ def check_broker(
     exchange, first_reply = _request_catalog(Exchange(address, options, platforms), faults)
     if first_reply is None:
         return CheckResult(merge_faults(faults, platforms), None)
-    if first_reply.status == 401:
-        raise status_error(exchange.name, 401, first_reply.body, options, first_reply.headers)
-    if first_reply.failure is Failure.TOO_LARGE and first_reply.status == 200:
-        raise SourceError(f"{exchange.name}: {first_reply.fault}", "raise the limit with --max-bytes")
+    _require_usable(first_reply, exchange.name)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
@@ -91,6 +88,14 @@ def check_broker(
     # What is still not JSON, with NaN, only a platform can read.
     catalog = None if parse_json_body(read)[1] else read
     return CheckResult(merge_faults(faults, platforms), catalog, (*exchange.tested, "the form of errors"))
+
+
+def _require_usable(reply: Reply, name: str) -> None:
+    """Raise SourceError if the first reply refuses the credentials, or holds a catalog that is too large to read."""
+    if reply.status == 401:
+        raise status_error(name, 401, reply.body, reply.options, reply.headers)
+    if reply.failure is Failure.TOO_LARGE and reply.status == 200:
+        raise SourceError(f"{name}: {reply.fault}", "raise the limit with --max-bytes")
 
 
 def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange, Reply | None]:

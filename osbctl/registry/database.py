@@ -217,12 +217,17 @@ def translate_database_error(error: Exception, database_name: str, url: URL) -> 
     for patterns, sentence, advice in _KNOWN:
         if any(pattern in text.lower() for pattern in patterns):
             return RegistryError(f"{database_name}: {sentence}", advice)
-    line = text.strip().partition("\n")[0]
+    line = _redact_url(text.strip().partition("\n")[0], url)
+    return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")
+
+
+def _redact_url(text: str, url: URL) -> str:
+    """Redact the password and the values of the query of `url`."""
     secrets = [text for values in url.normalized_query.values() for text in values if len(text) >= _SHORTEST_SECRET]
     secrets += [str(url.password)] if url.password else []
     for secret in sorted(secrets, key=len, reverse=True):
-        line = line.replace(secret, "***")
-    return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")
+        text = text.replace(secret, "***")
+    return text
 
 
 METADATA = sqlalchemy.MetaData()
