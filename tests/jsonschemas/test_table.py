@@ -204,7 +204,7 @@ def test_none_to_schema_and_back() -> None:
     confirm(None, schema, added)
     [removed] = compare_schemas(schema, None)
     assert (removed.level, removed.rule, removed.new_path) == ("safe", "schema-removed", None)
-    [harmless] = compare_schemas({}, {"type": "object", "title": "x"})
+    [harmless] = compare_schemas({}, {"type": "object", "title": "x", "default": {}})
     assert (harmless.level, harmless.rule) == ("safe", "schema-added")
     assert compare_schemas(None, {}) == compare_schemas({}, True) == compare_schemas(None, None) == []
     assert [change.level for change in compare_schemas(None, False)] == ["breaking"]
@@ -242,10 +242,12 @@ DEFAULTS: list[tuple[Any, Any, list[str]]] = [
     (top(oneOf=[kind("a", False), kind("b", ONE)]), top(oneOf=[kind("a", False), kind("b", TWO)]), ["from 1 to 2"]),
     (top(oneOf=[kind("a", ONE), kind("b", TWO)]), top(oneOf=[kind("b", ONE), kind("a", TWO)]), ["from 1 to 2", "from 2 to 1"]),
     (top(allOf=[condition("a", ONE), condition("b", TWO)]), top(allOf=[condition("a", TWO), condition("b", ONE)]), ["from 1 to 2", "from 2 to 1"]),
-    ({**condition("a", ONE), "else": A | size(TWO)}, {**condition("a", TWO), "else": A | size(ONE)}, ["from 1 to 2", "from 2 to 1"]),
+    (top(**condition("a", ONE), **{"else": {"properties": {"size": TWO}}}), top(**condition("a", TWO), **{"else": {"properties": {"size": ONE}}}), ["from 1 to 2", "from 2 to 1"]),
     (size({"anyOf": [ONE]}) | {"default": {}}, size({"anyOf": [ONE]}) | {"default": {"size": 1}}, ["from {} to {\"size\": 1}"]),
     (size({"default": 1}), size({"default": True}), ["from 1 to true"]),
-    (size({"default": 1}), size({"default": 1.0}), []),
+    (size({"default": 1, "title": "x"}), size({"default": 1.0}), []),
+    (size({"anyOf": [ONE, TWO]}), size({"anyOf": [ONE, {**TWO, "default": 3}]}), ["from 2 or 1 to 3 or 1"]),
+    (size({**REF, "allOf": [ONE]}) | {"definitions": {"p": {}}}, size({**REF, "allOf": [TWO]}) | {"definitions": {"p": {}}}, []),
     (size(TWO), size(REF) | {"definitions": {"p": TWO}}, []),
     (size({"anyOf": [ONE, {"type": "string", "default": "a"}]}), size({"anyOf": [{"type": "string", "default": "a"}, ONE]}), []),
     (size({"anyOf": [ONE, TWO]}), size({"anyOf": [TWO, ONE]}), []),
@@ -334,6 +336,7 @@ DROPPED: list[tuple[str, Any, Any]] = [
     ("of all other properties", top(additionalProperties=B), top()),
     ("of a pattern", top(patternProperties={"^x": B, "^y": B}), top(patternProperties={"^x": A, "^y": B})),
     ("with its pattern", top(patternProperties={"^x": B}), top()),
+    ("of others, which a pattern names now", top(additionalProperties=B), top(patternProperties={"": A}, additionalProperties=False)),
     ("in two branches", top(anyOf=[B, {**B, "required": ["b"]}]), top()),
 ]  # fmt: skip
 
@@ -356,7 +359,8 @@ def test_a_dropped_property_is_named_by_its_place_in_a_request(path: str, schema
     ({"additionalProperties": B}, {"patternProperties": {"": B}, "additionalProperties": False}),
     ({"additionalProperties": B}, {"additionalProperties": False}),
     ({"properties": {"a": B}}, {"properties": {"a": False}}),
-    ({"properties": {"a": {"items": B}}}, {"properties": {"a": {"items": [B], "additionalItems": B}}}),
+    ({"properties": {"a": {"items": B}}}, {"properties": {"a": {"items": [B]}}}),
+    ({"additionalProperties": B}, {"additionalProperties": {"additionalProperties": False}}),
 ])  # fmt: skip
 def test_what_may_be_described_otherwise_or_is_forbidden_was_not_dropped(old: Any, new: Any) -> None:
     assert "schema-property-dropped" not in {change.rule for change in compare_schemas(top(**old), top(**new))}
