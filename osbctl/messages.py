@@ -96,12 +96,16 @@ def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
 _NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))
 _QUOTES = r"""(?:\\*+["']){1,2}"""
 """The quote of a name, also of one in JSON or YAML that is in a string."""
-_COLON = r"\s*+:\s*+(?:[!&][^\s,]*+\s++)*+"
+_COLON = r"\s*+:\s*+"
 _SECRET_FIELD = re.compile(
     rf"(?:{_NAMES})[\w.-]{{0,100}}+(?:{_QUOTES}|(?=\s*+:(?:\s|\\+[nrt]))){_COLON}(?=\S)", re.IGNORECASE
 )
-_VALUE = re.compile(
+_PROPERTIES = re.compile(r"(?:[!&][^\s,]*+\s++)*+")
+_TEXT = re.compile(
     rf"""(?:{_OPEN_TEXT}{_TEXT_END}?|''(?=[^\s,}}\]'])(?:[^']++|'(?!')|\'{{4}})*+(?:'')?|'(?:[^']++|'')*+'?)"""
+)
+_VALUE = re.compile(
+    rf"{_TEXT.pattern}"
     r"""(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"""  # text that follows the closing quote by mistake
     r"""|(?:[|>][-+\d]*+)?\\+[nr](?:[^"\\]|\\.)*+"""  # lines of YAML in a string, up to its end
     r"""|[^"\\]{0,200}+(?=\\+[nr])"""  # one such line
@@ -134,7 +138,9 @@ def _mask_fields(client: str) -> str:
     pieces, at = list[str](), 0
     while match := _CLIENT_FIELD.match(client, at):
         start = match.end()
-        end = _find_end(client, start)
+        end, text = _find_end(client, start), _TEXT.match(client, start)
+        if text and text.end() < end:  # a comma or a quote is missing: what follows may be anything
+            end = len(client)
         is_public = _PUBLIC_CLIENT_FIELD.fullmatch(client, at, end)
         pieces += match[0], client[start:end] if is_public else "*" * (end - start)
         at = end
@@ -161,6 +167,8 @@ def mask_secrets(line: str) -> str:
 
 def _find_end(line: str, start: int) -> int:
     """The end of the value that begins at `start`: of a list or an object, its closing bracket, or the line's end."""
+    if properties := _PROPERTIES.match(line, start):
+        start = properties.end()
     if not line.startswith(("[", "{"), start):
         value = _VALUE.match(line, start)
         return value.end() if value else start
