@@ -223,6 +223,7 @@ FINE = {
     ("drift", "instances", "truncated"): "a shorter list of plans is one",
     ("brokers refresh", "instances", "truncated"): "a shorter list of plans is one",
     ("hash-password", "append", "gone"): "a missing file is made",
+    ("hash-password", "append", "empty"): "a file without a record gets its first one",
     **{
         (command, "env", fault): "other lines than assignments are skipped"
         for command in ("build", "diff", "drift", "fix", "page", "params", "show", "split", "validate")
