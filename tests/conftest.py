@@ -39,5 +39,5 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Number of workers under `-n auto`: one more than processors, since many tests wait for a broker or a program."""
-    return (os.cpu_count() or 1) + 1
+    """Number of workers under `-n auto`: two more than processors, since many tests wait for a broker or a program."""
+    return (os.cpu_count() or 1) + 2
