@@ -171,7 +171,8 @@ def _find_end(line: str, start: int) -> int:
         start = properties.end()
     if not line.startswith(("[", "{"), start):
         value = _VALUE.match(line, start)
-        return value.end() if value else start
+        assert value  # at least of no characters
+        return value.end()
     level = 0
     for match in _BRACKET.finditer(line, start):
         level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)

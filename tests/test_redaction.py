@@ -200,6 +200,8 @@ def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
         """{dashboard_client: ******, y: 1, "dashboard_client": ************************, z: 2}""",
         "{dashboard_client: {id: c, x: {y: 5}, redirect_uri: u}, dashboard_client: X}":
         "{dashboard_client: {id: c, x: ******, redirect_uri: u}, dashboard_client: *}",
+        # behind a missing comma a name may be a value, and the other way round
+        '{dashboard_client: {id: "a" b: c, id: hunter2}, z: 2}': "{dashboard_client: {id: **********************, z: 2}",
     }.items():  # fmt: skip
         assert mask_secrets(line) == shown
 

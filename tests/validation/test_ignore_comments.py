@@ -129,6 +129,14 @@ def test_a_comment_after_a_value_is_not_about_what_is_around_it() -> None:
     for number, told in ("#1", True), ("#2", False):
         found = rules_with_lines(first + flow.replace(number, comment))
         assert (("name-characters", 9) in found) is told
+    one_blank = TEXT.replace(
+        "name: c_d\n", f"name: [c_d,\n      x] {comment.replace('name-characters', 'schema-type')}\n"
+    )
+    assert "schema-type" not in [rule for rule, _ in rules_with_lines(one_blank)]
+    plan = "- {metadata: {bullets: [a,\n        b]}  # osbctl: ignore[default-implicit]\n      , id: "
+    assert ("default-implicit", 15) in rules_with_lines(
+        TEXT.replace("- {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002", plan + "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E002")
+    )
 
 
 def test_a_comment_holds_in_a_spring_configuration() -> None:
@@ -146,6 +154,10 @@ def test_a_comment_holds_in_a_block_of_another_file_and_around_it() -> None:
         ("ignore-unknown", 13),
         ("default-implicit", 18),
     ]
+    later = block.replace("# osbctl: ignore[name-characters] published", "").replace(
+        "c_d", "c_d  # osbctl: ignore[name-*]"
+    )
+    assert rules_in_string(later) == [("name-characters", 7), ("default-implicit", 18)]
     around = block.replace("  catalog", "  # osbctl: ignore[default-implicit]\n  catalog").replace("c_d", "cd")
     assert rules_in_string(around) == []
     # The lines of such a text are not those of the file: one comment would cover all of it.
