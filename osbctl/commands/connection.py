@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 
 from osbctl.commands.options import Credentials, Database, LocationOptions, MaxBytes, Option, check_options_used
@@ -57,10 +58,11 @@ def source_name(source: str) -> str:
 
 def check_in_clone(revision: str, sources: Sequence[str]) -> None:
     """Raise UsageError for a source that a revision cannot hold: it is no file or folder of the clone."""
-    here = _top_folder(os.curdir)
+    up = run_git("rev-parse", "--show-cdup", folder=os.curdir) or b""
+    top = Path(os.fsdecode(up).strip() or os.curdir).resolve()
     for source in sources:
         is_path = os.path.lexists(source)
-        if is_path and _top_folder(source if os.path.isdir(source) else os.path.dirname(source) or os.curdir) != here:  # noqa: PTH112, PTH120
+        if is_path and not _is_in_clone(Path(source), top):
             what = "in this clone"
         elif not is_path and (source == "-" or ":" in source):
             what = "a file"
@@ -70,9 +72,11 @@ def check_in_clone(revision: str, sources: Sequence[str]) -> None:
         raise UsageError(f"{source_name(source)} is not {what}, so git has no revision of it", advice)
 
 
-def _top_folder(folder: str) -> bytes | None:
-    """The top folder of the clone that a folder is in; None if it is in none."""
-    return run_git("rev-parse", "--show-toplevel", folder=folder)
+def _is_in_clone(path: Path, top: Path) -> bool:
+    """Return whether a file or folder is below the `top` of a clone, and in no other clone in it, as a submodule is."""
+    folder = (path if path.is_dir() else path.parent).resolve()
+    above = [one for one in (folder, *folder.parents) if one.is_relative_to(top)]
+    return bool(above) and not any((one / ".git").exists() for one in above if one != top)
 
 
 User = Annotated[str | None, Option("Username.  [default: that of the URL]", metavar="NAME")]

@@ -208,12 +208,24 @@ def test_diff_counts_instances_of_all_catalogs_together(project: Path) -> None:
 
 def test_a_revision_needs_a_file_of_the_clone(project: Path) -> None:
     outside = write(project.parent, {"other.yaml": GOOD}) / "other.yaml"
-    for name in ("-", "HEAD:a.yaml", "http://localhost:1", "broker:data", str(outside), "../other.yaml", ".."):
+    git(write(project, {"nested/c.yaml": GOOD}) / "nested", "init", "--quiet")
+    for name in (
+        "-",
+        "HEAD:a.yaml",
+        "http://localhost:1",
+        "broker:data",
+        str(outside),
+        "../other.yaml",
+        "..",
+        "nested/c.yaml",
+    ):
         for words in (f"diff main {name}", f"diff main {name} -f json", f"page --since main a.yaml {name} -o p.html"):
             with case(words):
                 said = osbctl(*words.split(), cwd=project, code=2)
                 assert "so git has no revision of it" in said.stderr and said.stdout == ""
     assert "no such file" in osbctl("diff", "main", "nothere.yaml", cwd=project, code=3).stderr
+    (project / "deep").mkdir()
+    assert osbctl("diff", "main", "../a.yaml", cwd=project / "deep", code=0).stderr == ""
 
 
 def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
