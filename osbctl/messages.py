@@ -36,12 +36,15 @@ _USER = re.compile(
 _CUT_USER = re.compile(r"""(?<=://)[^\s/?#@:"'\[\]]+:(?=[^\s/?#@"']*[^\d\s/?#@"'…])[^\s/?#@"'…]+(?=["'…]|$)""")
 """User and password of a URL whose end was cut off: what follows a host is a port, of digits."""
 _OPEN_TEXT = (
-    r"""(?P<level>\\{0,15}+)"(?:[^"\\]++|\\++(?!")"""
-    r"""|(?!(?:(?P=level){2}\\\\)*+(?P=level)")(?P=level)\\++")*+"""
+    r"""(?P<level>\\{0,15}+)"(?>(?:[^"\\]++|\\++(?!")"""
+    r"""|(?!(?>(?:(?P=level){2}\\\\)*)(?P=level)")(?P=level)\\++")*)"""
 )
 """A text in double quotes up to its end. In JSON in a string, n backslashes stand before its quotes: as many before
-the last one, or more by a multiple of 2n + 2; another number belongs to a quote in the text."""
-_TEXT_END = r"""(?:(?:(?P=level){2}\\\\)*+(?P=level)")"""
+the last one, or more by a multiple of 2n + 2; another number belongs to a quote in the text.
+
+`(?>(?:…)*)` and not `(?:…)*+`, which Python before 3.11.5 matches wrongly where the group has alternatives.
+"""
+_TEXT_END = r"""(?:(?>(?:(?P=level){2}\\\\)*)(?P=level)")"""
 _PARAMETER = re.compile(
     r"(?<![\w.-])([\w.-]+)(\s{0,3}=\s{0,3})"
     rf"""({_OPEN_TEXT}{_TEXT_END}|'[^']*'|\\*+["']?[^\s&;,"'<>]+)"""
@@ -100,14 +103,14 @@ _COLON = r"\s*+:\s*+"
 _SECRET_FIELD = re.compile(
     rf"(?:{_NAMES})[\w.-]{{0,100}}+(?:{_QUOTES}|(?=\s*+:(?:\s|\\+[nrt]))){_COLON}(?=\S)", re.IGNORECASE
 )
-_PROPERTIES = re.compile(r"(?:[!&][^\s,]*+\s++)*+")
+_PROPERTIES = re.compile(r"(?>(?:[!&][^\s,]*+\s++)*)")
 _TEXT = re.compile(
-    rf"""(?:{_OPEN_TEXT}{_TEXT_END}?|''(?=[^\s,}}\]'])(?:[^']++|'(?!')|\'{{4}})*+(?:'')?|'(?:[^']++|'')*+'?)"""
+    rf"""(?:{_OPEN_TEXT}{_TEXT_END}?|''(?=[^\s,}}\]'])(?>(?:[^']++|'(?!')|\'{{4}})*)(?:'')?|'(?>(?:[^']++|'')*)'?)"""
 )
 _VALUE = re.compile(
     rf"{_TEXT.pattern}"
     r"""(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"""  # text that follows the closing quote by mistake
-    r"""|(?:[|>][-+\d]*+)?\\+[nr](?:[^"\\]|\\.)*+"""  # lines of YAML in a string, up to its end
+    r"""|(?:[|>][-+\d]*+)?\\+[nr](?>(?:[^"\\]|\\.)*)"""  # lines of YAML in a string, up to its end
     r"""|[^"\\]{0,200}+(?=\\+[nr])"""  # one such line
     r"""|[^,}\]]*"""
 )
@@ -118,7 +121,7 @@ _USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s
 _CLIENT = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))dashboard_client(?:{_QUOTES})?{_COLON}(?=\S)", re.IGNORECASE)
 _CLIENT_FIELD = re.compile(r"[^:]*+:\s*+")
 _PUBLIC_CLIENT_FIELD = re.compile(
-    rf"(?:[\s,{{]|\\+[nrt])*+(?:{_QUOTES})?(?:id|redirect_uri)(?:{_QUOTES})?\s*+:\s*+"
+    rf"(?>(?:[\s,{{]|\\+[nrt])*)(?:{_QUOTES})?(?:id|redirect_uri)(?:{_QUOTES})?\s*+:\s*+"
     rf"""(?:{_OPEN_TEXT}{_TEXT_END}|''[^']*''|'[^']*'|[^"'\\,{{}}\[\]]*)"""
 )
 

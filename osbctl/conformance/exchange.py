@@ -24,7 +24,7 @@ from osbctl.rule import RULES
 from osbctl.sources.catalogs import has_services
 from osbctl.text import escape_line
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
+_TOKEN = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
 """A string or a comment. One without an end takes the rest, so that a search is linear."""
 _RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 

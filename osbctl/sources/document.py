@@ -25,7 +25,7 @@ Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 _NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
-_FLOW_MAPPING = re.compile(r"""(?:[\[{\s]++|(?<!\S)#[^\n]*+)*+(?:\w[\w.-]*+|'[^'"\n]*+')\s*+:""")
+_FLOW_MAPPING = re.compile(r"""(?>(?:[\[{\s]++|(?<!\S)#[^\n]*+)*)(?:\w[\w.-]*+|'[^'"\n]*+')\s*+:""")
 """The beginning of a text in brackets that is meant as YAML: its first key is without double quotes."""
 TEMPLATE = "a template? render it first"
 _OTHER_KINDS = {

@@ -12,7 +12,7 @@ ENVIRONMENT = "the environment"
 
 _PIECE = r"""'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s;'"\\]+"""
 _ASSIGNMENT = re.compile(
-    rf"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:((?=['"])(?:{_PIECE})*+)|([^\s;]*))(?![^\s;])""",
+    rf"""^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=(?:((?=['"])(?>(?:{_PIECE})*))|([^\s;]*))(?![^\s;])""",
     re.MULTILINE | re.DOTALL,
 )
 _QUOTING = frozenset("'\"\\")
