@@ -118,6 +118,8 @@ class Group(NamedTuple):
 
 MAX_LOCATED = 1_000
 """Maximum number of places of a finding that are located: a group may have tens of thousands."""
+_MAX_NAMED = 11
+"""Maximum number of places that a text for people names."""
 
 
 class Finding(NamedTuple):
@@ -200,6 +202,11 @@ class Finding(NamedTuple):
             members[0]._replace(fixes=fixes_of(members), members=tuple(members) if len(members) > 1 else ())
             for members in by_location.values()
         )
+
+    def places_to_name(self) -> tuple[tuple[Finding, ...], int]:
+        """The finding of each place that a text names, as `at_each_place`, and the number of further places."""
+        each = self.at_each_place()
+        return each[:_MAX_NAMED], len(each[_MAX_NAMED:]) + len(self.members[MAX_LOCATED:])
 
     @property
     def refused_by_text(self) -> str:

@@ -260,8 +260,8 @@ def register_broker(registry: Registry, new: Registration, client: RegisteredBro
         catalog.data, new.platform, registry.find_taken_ids(new, catalog.data)
     )
     if refused:
-        refusal = Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused)
-        return replace(refusal, is_storable=not catalog.refused)
+        is_storable = not catalog.refused
+        return Refresh(utc_timestamp(), RefreshOutcome.REFUSED, new.platform, remarks=refused, is_storable=is_storable)
     added = Refresh(utc_timestamp(), RefreshOutcome.ADDED, new.platform, remarks=_warning_remarks(catalog))
     registry.add(new, catalog.storable, added)
     return added

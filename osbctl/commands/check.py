@@ -130,7 +130,7 @@ def check_running_broker(
 
     checked = check_broker(address, connection, options.judged)
     name = redact_query(address)
-    main = _validate_catalog(name, checked.catalog, options, Limits(bytes=connection.max_bytes, option="--max-bytes"))
+    main = _validate_catalog(name, checked.catalog, options, Limits.of_option(connection.max_bytes))
     # An error may quote any piece of what cannot be read.
     unreadable = main.data is None
     if checked.catalog and (unreadable or connection.holds_password(checked.catalog.decode("utf-8", "replace"))):

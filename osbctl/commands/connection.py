@@ -280,7 +280,7 @@ def read_source_or_broker(connection: BrokerConnection, source: str, where: Loca
     """Read a catalog: from a broker if `source` is an address or `broker:NAME`, else from the source."""
     name = registered_name(source)
     if not (name or is_address(source)):
-        return read_catalog(source, where, limits=Limits(bytes=connection.max_bytes, option="--max-bytes"))
+        return read_catalog(source, where, limits=Limits.of_option(connection.max_bytes))
     from osbctl.client.catalog_client import fetch_catalog, parse_catalog_response
 
     registration = None

@@ -70,7 +70,7 @@ class DriftSides(NamedTuple):
         """Read the stored catalog and the broker's."""
         self.connection.check_stdin(broker, *stored)
         if stored:
-            limits = Limits(bytes=self.connection.max_bytes, option="--max-bytes")
+            limits = Limits.of_option(self.connection.max_bytes)
             documents = [document for word in stored for document in read_documents(word, limits)]
             found = find_stored_catalog(documents, self.stored_as, self.stored_broker, self.where.at)
             print_catalog_location(found.document)

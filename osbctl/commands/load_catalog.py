@@ -52,7 +52,7 @@ def load(source: CatalogSource, variables_of: "VariablesOf | None" = None) -> Lo
     from osbctl.validation.pipeline import validate_document
 
     # The smallest value takes two bytes, a digit and a comma.
-    limits = Limits(bytes=source.max_bytes, nodes=source.max_bytes // 2, option="--max-bytes")
+    limits = Limits.of_option(source.max_bytes, nodes=source.max_bytes // 2)
     document = read_source(source.source, at=source.at, limits=limits, allow_nested=False, variables_of=variables_of)
     body = bytearray()
     # Piece by piece, because expanded YAML aliases can be much larger than the source.

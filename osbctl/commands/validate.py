@@ -219,7 +219,7 @@ class _Run:
         settings = self._settings
         document = read_source(
             source,
-            limits=Limits(bytes=settings.max_bytes, option="--max-bytes"),
+            limits=Limits.of_option(settings.max_bytes),
             at=settings.where.at,
             stdin_filename=settings.stdin_filename,
             variables_of=self._variables_of,

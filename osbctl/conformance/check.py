@@ -288,8 +288,8 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     path, is_served = exchange.path.rstrip("/"), first_reply.status == 200
     if is_served and not first_reply.fault:
         gzip = {"Accept-Encoding": "gzip"}
-        packed = Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), tests="compression")
-        yield packed._replace(compare=_compare_gzip_reply)
+        compare, tests = _compare_gzip_reply, "compression"
+        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), compare, tests=tests)
     yield from _version_probes(first_reply)
     asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
     if is_served and asks_doubled and path.endswith(CATALOG_PATH):
@@ -299,8 +299,8 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
 
 
 def _version_probes(first_reply: Reply) -> Iterator[Probe]:
-    bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule="wire-version-unchecked")
-    bad = bad._replace(tests="old and missing API versions")
+    tests, open_rule = "old and missing API versions", "wire-version-unchecked"
+    bad = Probe(rule="wire-version-status", compare=_check_status_400, open_rule=open_rule, tests=tests)
     yield bad._replace(variation=f"without {VERSION}", header_changes={VERSION: None}, allowed=(412, 400))
     yield bad._replace(variation=f"with an empty {VERSION}", header_changes={VERSION: ""}, allowed=(412, 400))
     yield bad._replace(variation=f"with {VERSION}: 1.0", header_changes={VERSION: "1.0"}, allowed=(412,))
@@ -315,8 +315,8 @@ def _version_probes(first_reply: Reply) -> Iterator[Probe]:
 def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
     wrong_password = basic_auth(options.user or _NOBODY, _WRONG)
     unknown_user = basic_auth(_NOBODY, options.password or _WRONG)
-    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=_check_basic_challenge, open_rule="wire-open")
-    login = login._replace(tests="missing and wrong credentials")
+    tests, compare = "missing and wrong credentials", _check_basic_challenge
+    login = Probe(rule="wire-unauthorized", allowed=(401,), compare=compare, open_rule="wire-open", tests=tests)
     yield login._replace(variation="without credentials", header_changes={"Authorization": None})
     yield login._replace(variation="with a wrong password", header_changes={"Authorization": wrong_password})
     yield login._replace(variation="with an unknown user", header_changes={"Authorization": unknown_user})

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from osbctl import __version__
 from osbctl.changes import READING_ORDER, join_by, platforms_and_effects
 from osbctl.errors import UsageError
-from osbctl.findings import MAX_LOCATED, Severity
+from osbctl.findings import Severity
 from osbctl.messages import Redactor
 from osbctl.pages import MAX_WITH_REQUESTS, Content, Part
 from osbctl.pages.offerings import ChangeNote, FindingNote, PlanView, ServiceView, VerdictView, catalog_verdicts
@@ -29,8 +29,6 @@ N = TypeVar("N")
 ASSETS = Path(__file__).parent / "assets"
 MAX_CHOICES = 300
 """Tags in the filter: the most frequent ones. The search finds all tags."""
-_MAX_PLACES = 11
-"""Places of a finding that are named."""
 COLOR = re.compile(r"#(?:[0-9a-fA-F]{3}){1,2}")
 _POLICY = "default-src 'none'; style-src '{}'; script-src '{}'; img-src data:; base-uri 'none'; form-action 'none'"
 """Content Security Policy that allows one style, one script and `data:` images only."""
@@ -106,12 +104,12 @@ def _attach_findings(part: Part, views: Sequence[ServiceView]) -> list[FindingNo
     by_path = {service.path: view for service, view in zip(part.catalog.services, views, strict=True)}
     notes = []
     for finding in part.findings:
-        each = finding.at_each_place()
+        named, more = finding.places_to_name()
         places = []
-        for one in each[:_MAX_PLACES]:
+        for one in named:
             view = by_path.get(one.path[:2])
             places.append((str(one.location or pointer(one.path)), view.anchor if view else ""))
-        notes.append(FindingNote(finding, places, len(each[_MAX_PLACES:]) + len(finding.members[MAX_LOCATED:])))
+        notes.append(FindingNote(finding, places, more))
         for path in dict.fromkeys(member.path[:2] for member in finding.members or (finding,)):
             if path in by_path:
                 by_path[path].findings.append(notes[-1])

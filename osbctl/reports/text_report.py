@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from osbctl.findings import MAX_LOCATED, Finding, Severity, ValidationResult, Verdict
+from osbctl.findings import Finding, Severity, ValidationResult, Verdict
 from osbctl.messages import is_secret_path, mask_secrets, text_of
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind
@@ -16,7 +16,6 @@ _NOT_ACCEPTED = {
     VerdictKind.UNCLEAR: "unclear on",
 }
 
-_MAX_OTHER_PLACES = 10
 _MAX_RULES = 4
 """Maximum number of rules listed after a refusing verdict."""
 _FIXED = {True: " (fixable)", False: " (fixable with --unsafe)", None: ""}
@@ -83,11 +82,10 @@ def _detail_lines(finding: Finding, paint: AnsiStyle) -> Iterator[str]:
 
 def format_other_places(finding: Finding) -> str:
     """The other places of a group as `line:column`, with the source where it is not that of the first; at most ten."""
-    _, *others = finding.at_each_place()
+    (_, *others), more = finding.places_to_name()
     same_source = f"{finding.location.source}:" if finding.location else ""
     places = [escape_line(str(other.location).removeprefix(same_source)) for other in others]
-    more = len(places[_MAX_OTHER_PLACES:]) + len(finding.members[MAX_LOCATED:])
-    return ", ".join(places[:_MAX_OTHER_PLACES]) + (f" and {more:,} more" if more else "")
+    return ", ".join(places) + (f" and {more:,} more" if more else "")
 
 
 def _finding_headline(finding: Finding, paint: AnsiStyle, show_fix: bool = False) -> str:

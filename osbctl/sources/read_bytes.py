@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from osbctl.errors import SourceError, UsageError
 from osbctl.files import read_bounded
@@ -43,6 +43,11 @@ class Limits(NamedTuple):
     depth: int = MAX_DEPTH
     nodes: int = MAX_NODES
     option: str = ""
+
+    @classmethod
+    def of_option(cls, max_bytes: int, nodes: int = MAX_NODES) -> Self:
+        """The limits of a command with `--max-bytes`."""
+        return cls(max_bytes, nodes=nodes, option="--max-bytes")
 
 
 DEFAULT_LIMITS = Limits()

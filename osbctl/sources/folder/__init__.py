@@ -345,6 +345,8 @@ def compose(
 
 def _find_notes(tree: SourceTree, catalog: ComposedDocument) -> Iterator[Finding]:
     """The notes of the readers, with paths in the catalog; those of no service offering have none."""
+    if not any(part.notes for part in tree.documents):
+        return
     places: dict[Origin, JsonPath] = {}
     for service, path in objects_in_list(catalog.data, "services"):
         for place in [path, *(plan_path for _, plan_path in objects_in_list(service, "plans", path))]:

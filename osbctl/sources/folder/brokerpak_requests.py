@@ -262,7 +262,8 @@ def _judged_schemas(plan: ServicePlan, rules: Mapping[tuple[JsonPath, str], Requ
     else:
         published = (plan.parameters.get(f"service_{place}.create") for place in ("instance", "binding"))
         create, bind = ({**(schema or {}), "additionalProperties": False} for schema in published)
-        allowed = {name: one for name, one in _properties(create).items() if name not in plan.prohibited_updates}
+        prohibited = plan.prohibited_updates
+        allowed = {name: one for name, one in _properties(create).items() if name not in prohibited}
         update = {key: value for key, value in create.items() if key != "required"} | {"properties": allowed}
     return {
         "service_instance": {"create": {"parameters": create}, "update": {"parameters": update}},
