@@ -3,6 +3,7 @@
 from typing import Any
 
 from osbctl.catalog import Catalog
+from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_requests import (
     UNKNOWN,
     RequestRules,
@@ -204,6 +205,8 @@ def test_the_schemas_by_which_a_broker_judges() -> None:
     known = catalog({"properties": []}, theirs)
     others = catalog({"properties": []}, {"properties": {"b": {"prohibitUpdate": 1}, "c": True}})
     assert [plan.prohibited_updates for plan in (*others.plans, *known.plans)] == [set()] * 5 + [{"a"}]
+    read = (Document("c.json", one.data, "json").catalog for one in (others, known))
+    assert [any(plan.judged for plan in one.plans) for one in read] == [False, True]
     closed = {"additionalProperties": False}
     empty, bind = {**closed, "properties": {}}, {"type": "object", **closed}
     left = {"properties": {"b": {"prohibitUpdate": 1}, "c": True}, **closed}
