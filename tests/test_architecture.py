@@ -33,14 +33,23 @@ def package_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
-def nodes(words: Iterable[str], folder: str = "") -> Iterator[tuple[str, ast.AST]]:
+@cache
+def syntax(file: Path) -> list[ast.AST]:
+    """The tree of a module and all of its nodes, which no garbage collection walks over."""
+    gc.disable()
+    found = [*ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    gc.freeze()
+    gc.enable()
+    return found
+
+
+def nodes(words: Iterable[str]) -> Iterator[tuple[str, ast.AST]]:
     """The syntax of each module whose text has one of `words`, with the module's path."""
     some = re.compile("|".join(map(re.escape, words)))
-    for file in (PACKAGE / folder).rglob("*.py"):
-        text = file.read_text(encoding="utf-8")
-        if some.search(text):
-            for node in ast.walk(ast.parse(text)):
-                yield file.relative_to(PACKAGE).as_posix(), node
+    for file in PACKAGE.rglob("*.py"):
+        if some.search(file.read_text(encoding="utf-8")):
+            name = file.relative_to(PACKAGE).as_posix()
+            yield from ((name, node) for node in syntax(file))
 
 
 def defined(what: str) -> dict[str, set[str]]:
@@ -66,26 +75,20 @@ def statements(within: ast.AST, heads: bool = False) -> Iterator[ast.AST]:
 
 @cache
 def all_imports() -> tuple[dict[str, set[str]], dict[str, set[str]]]:
-    """The imports of each module, and those that run when it is imported.
-
-    Syntax trees are not kept, since each garbage collection would walk over them.
-    """
+    """The imports of each module, and those that run when it is imported."""
     modules = {}
     for file in PACKAGE.rglob("*.py"):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
         modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
     every, at_start = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    gc.disable()
     for module, file in modules.items():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
         for found, heads in ((every, False), (at_start, True)):
-            for node in statements(tree, heads):
+            for node in statements(syntax(file)[0], heads):
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("osbctl"):
                     names = {f"{node.module}.{name.name}" for name in node.names}
                     found[module] |= names & modules.keys() or {node.module or ""}
                 elif isinstance(node, ast.Import):
                     found[module].update(name.name for name in node.names if name.name.startswith("osbctl"))
-    gc.enable()
     return every, at_start
 
 
@@ -183,7 +186,7 @@ _DECISIONS = re.compile(r"redact|secret_name$|secret_path$|mask_secrets|Redactor
 def test_only_listed_modules_decide_what_is_secret() -> None:
     deciding = {
         module.removesuffix(".py").removesuffix("/__init__")
-        for module, node in nodes(["messages"])
+        for module, node in nodes(["osbctl.messages"])
         if isinstance(node, ast.ImportFrom) and node.module == "osbctl.messages"
         if any(_DECISIONS.search(name.name) for name in node.names)
     }
@@ -233,14 +236,16 @@ TERMINAL = {
 PRINTING = "osbctl.commands.output"
 
 
+@cache
 def definitions() -> dict[tuple[str, str], set[str]]:
     """The names that each function and class of `commands` mentions, by module and name; `module.name` for imported ones."""
     found = {}
     for file in (PACKAGE / "commands").glob("*.py"):
-        tree, module = ast.parse(file.read_text(encoding="utf-8")), f"osbctl.commands.{file.stem}"
+        tree, module = syntax(file)[0], f"osbctl.commands.{file.stem}"
+        assert isinstance(tree, ast.Module)
         imported = {
             name.asname or name.name: f"{node.module}.{name.name}"
-            for node in ast.walk(tree)
+            for node in syntax(file)
             if isinstance(node, ast.ImportFrom)
             for name in node.names
         }
@@ -437,8 +442,8 @@ READS_IDS = {
 """Modules that compare ids of rules, each with its reason; that of a platform may know its own."""
 
 
-def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
-    """Return whether code compares with an id of a rule, also by a constant, or with a beginning or end of ids."""
+def reads_id(every: list[ast.AST], ids: Set[str]) -> bool:
+    """Return whether code of these nodes compares with an id of a rule, also by a constant, or with a beginning or end of ids."""
     parts = {part for id_ in ids for part in (f"{id_.partition('-')[0]}-", f"-{id_.rpartition('-')[2]}")}
 
     def holds(node: ast.AST, texts: Set[str], constants: Set[str] = frozenset()) -> bool:
@@ -448,7 +453,6 @@ def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
             for part in ast.walk(node)
         )
 
-    every = [*ast.walk(tree)]
     constants = {
         target.id
         for node in every
@@ -465,8 +469,7 @@ def reads_id(tree: ast.AST, ids: Set[str]) -> bool:
 def test_nothing_depends_on_the_id_of_a_rule() -> None:
     """What a rule means, and when it is reported, are fields of its record."""
     ids = set(all_rules())
-    files = {file.relative_to(PACKAGE).as_posix(): file.read_text(encoding="utf-8") for file in PACKAGE.rglob("*.py")}
-    found = {name for name, text in files.items() if reads_id(ast.parse(text), ids)}
+    found = {file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("*.py") if reads_id(syntax(file), ids)}
     assert {name for name in found if not re.match("platforms/[a-z_]+/", name)} == set(READS_IDS)
 
 
@@ -478,10 +481,9 @@ def test_nothing_depends_on_the_id_of_a_rule() -> None:
     'f.rule.endswith("-crash")',
 ])  # fmt: skip
 def test_the_search_for_ids_finds(line: str) -> None:
-    assert reads_id(ast.parse(line), {"schema-type", "korifi-crash"})
-    assert not reads_id(
-        ast.parse('Finding("schema-type", "x")\nname.startswith("x-")\nf.rule == other'), {"schema-type"}
-    )
+    other = 'Finding("schema-type", "x")\nname.startswith("x-")\nf.rule == other'
+    assert reads_id([*ast.walk(ast.parse(line))], {"schema-type", "korifi-crash"})
+    assert not reads_id([*ast.walk(ast.parse(other))], {"schema-type"})
 
 
 def test_a_platform_is_loaded_when_asked_for() -> None:
