@@ -36,7 +36,8 @@ class Location(NamedTuple):
     """A place in a source: `line` and `column` count from 1, columns in characters (code points).
 
     `excerpt` is the raw text of the line; reports shorten and escape it. `end` is the exclusive end column in that
-    line; 0 if unknown. As a string: `source:line:column`.
+    line; 0 if unknown. `secrets` are the ranges of the excerpt, from 0, that are of values that may be secret. As a
+    string: `source:line:column`.
     """
 
     source: str
@@ -44,6 +45,7 @@ class Location(NamedTuple):
     column: int
     excerpt: str = ""
     end: int = 0
+    secrets: tuple[tuple[int, int], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.source}:{self.line}:{self.column}"

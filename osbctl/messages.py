@@ -74,13 +74,18 @@ def is_secret_path(path: JsonPath) -> bool:
 
 def _hides_what_follows(path: JsonPath, index: int) -> bool:
     step = path[index]
-    if isinstance(step, str) and step.casefold() == "dashboard_client":
+    if is_client(step):
         return path[index + 1 :] not in (("id",), ("redirect_uri",))
     if not may_be_secret_name(step):
         return False
     below = path[index + 1 :]
     is_parameter = index > 0 and path[index - 1] in BY_NAME and below
     return not is_parameter or not LITERALS.isdisjoint(below)
+
+
+def is_client(name: str | int) -> bool:
+    """Return whether a field of this name is a dashboard client, of which parts are no secret."""
+    return isinstance(name, str) and name.casefold() == "dashboard_client"
 
 
 def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
@@ -151,11 +156,14 @@ def _mask_fields(client: str) -> str:
 
 
 @lru_cache(16)
-def mask_secrets(line: str) -> str:
+def mask_secrets(line: str, known: tuple[tuple[int, int], ...] = ()) -> str:
     """A line of JSON or YAML with as many asterisks in place of each secret.
 
-    Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts.
+    Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts; and what
+    is at the `known` ranges of the line, from 0, whose names may stand above it.
     """
+    for start, end in known:
+        line = line[:start] + "*" * (end - start) + line[end:]
     line = _mask_clients(line)
     line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
     line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)

@@ -62,7 +62,8 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
     if place and place.excerpt.strip() and not is_secret_path(finding.path):
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
-        shown, carets = excerpt_with_carets(mask_secrets(place.excerpt), place.column, place.end, min(room, 100))
+        line = mask_secrets(place.excerpt, place.secrets)
+        shown, carets = excerpt_with_carets(line, place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"
         yield f"{paint(' ' * (len(margin) - 1) + '|', 'dim')} {paint(carets, 'bold')}"
     yield from (wrap_line(line, width, " " * 6) for line in _detail_lines(finding, paint))

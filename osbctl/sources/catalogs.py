@@ -316,7 +316,8 @@ class _StringInFile:
         if not outer or not outer.endswith(inner.excerpt):
             return start
         indent = len(outer) - len(inner.excerpt)
-        return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent)
+        secrets = tuple((begin + indent, end + indent) for begin, end in inner.secrets)
+        return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent, secrets)
 
     @cached_property
     def _start(self) -> tuple[Location, list[str], int]:

@@ -118,15 +118,21 @@ class ParsedText(Document):
         """The spans of all values, as `Span.spans`."""
         return self._span.spans(aliases=aliases)
 
+    @cached_property
+    def _located_lines(self) -> Lines:
+        text, ranges = self.text, self._span.secret_ranges()
+        # A block collection of YAML ends where the next key begins.
+        return Lines(self.name, text, [(start, start + len(text[start:end].rstrip())) for start, end in ranges])
+
     def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
-        lines = Lines(self.name, self.text)
+        lines = self._located_lines
         spans = {path: self._span.find(path)[-1] for path in paths}
         return {path: lines.at(span.entry_start, span.shown_end) for path, span in spans.items()}
 
     def check_faults(self, path: JsonPath) -> tuple[Finding, ...]:
         if not self.faults:
             return ()
-        return check_faults(self.faults, Lines(self.name, self.text), self._span.find(path) if path else ())
+        return check_faults(self.faults, self._located_lines, self._span.find(path) if path else ())
 
 
 Origin: TypeAlias = tuple[Document, JsonPath]

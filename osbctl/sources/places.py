@@ -1,7 +1,7 @@
 """Places in a text: lines and columns, the spans of values, and faults."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, is_secret_path, may_be_secret_name
+from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
@@ -34,12 +34,13 @@ _NEAR = 10_000
 
 
 class Lines:
-    """The lines of a text."""
+    """The lines of a text. `secrets` are the ranges of values that may be secret, in order and disjoint."""
 
-    def __init__(self, name: str, text: str) -> None:
+    def __init__(self, name: str, text: str, secrets: Sequence[tuple[int, int]] = ()) -> None:
         self._name = name
         self._text = text
-        self._excerpts: dict[int, str] = {}
+        self._secrets = secrets
+        self._excerpts: dict[int, tuple[str, tuple[tuple[int, int], ...]]] = {}
 
     def at(self, offset: int, end: int = 0) -> Location:
         """The location of `text[offset:end]`, as far as its first line (zero-based; the end of the text is allowed)."""
@@ -48,10 +49,16 @@ class Lines:
         # Cached: a file of 5 MB may be one line, and a thousand findings must not hold a thousand copies of it.
         if start not in self._excerpts:
             stop = self._text.find("\n", start) + 1 or len(self._text)
-            self._excerpts[start] = self._text[start:stop].partition("\r")[0].removesuffix("\n")
-        excerpt, column = self._excerpts[start], offset - start + 1
+            text = self._text[start:stop].partition("\r")[0].removesuffix("\n")
+            self._excerpts[start] = text, self._secrets_in(start, start + len(text))
+        (excerpt, secrets), column = self._excerpts[start], offset - start + 1
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
-        return Location(self._name, line, column, excerpt, column + length if length else 0)
+        return Location(self._name, line, column, excerpt, column + length if length else 0, secrets)
+
+    def _secrets_in(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
+        first = bisect_right(self._secrets, start, key=itemgetter(1))
+        after = bisect_left(self._secrets, end, key=itemgetter(0))
+        return tuple((max(0, begin - start), min(stop, end) - start) for begin, stop in self._secrets[first:after])
 
     def place(self, offset: int, *, with_column: bool = True) -> LineNumber:
         """The line of an offset as a sentence of the same text names it."""
@@ -146,11 +153,34 @@ class Span:
             new = [one for one in (*each.below.values(), *elsewhere) if one not in seen]
             seen.update(new)
             pending += new
-        ranges: list[tuple[int, int]] = []
-        for start, end in sorted(found, key=lambda each: (each[0], -each[1])):
-            if not ranges or start >= ranges[-1][1]:  # not in the one before
-                ranges.append((start, end))
-        return ranges
+        return _disjoint(found)
+
+    def secret_ranges(self) -> list[tuple[int, int]]:
+        """The ranges of the text that hold values in this one that may be secret; in order, and disjoint."""
+        found: list[tuple[int, int]] = []
+        pending: list[tuple[JsonPath, Span]] = [((), self)]
+        seen = {self}
+        while pending:
+            above, span = pending.pop()
+            for step, below in (*span.below.items(), *span.foreign.items()):
+                path = (*above, step)
+                # A part of a client may be public, as are keywords of a parameter with a secret name.
+                is_secret = is_secret_path((*path, "") if below.below else path)
+                if is_secret and not (below.below and is_client(step)):
+                    found += below.ranges()
+                elif below not in seen:
+                    seen.add(below)
+                    pending.append((path, below))
+        return _disjoint(found)
+
+
+def _disjoint(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges without those inside of others, in order; of two, one is in the other or both are apart."""
+    outer: list[tuple[int, int]] = []
+    for start, end in sorted(ranges, key=lambda each: (each[0], -each[1])):
+        if not outer or start >= outer[-1][1]:
+            outer.append((start, end))
+    return outer
 
 
 _NOTHING_BELOW: dict[Any, Span] = {}

@@ -315,6 +315,28 @@ def test_a_secret_is_not_shown(tmp_path: Path) -> None:
         assert "777" not in shown(tmp_path, f"c.yaml --format {form}", 1), form
 
 
+ABOVE = {
+    "password: [\n hun, {x: hun}, [hun]], public: {}, bindable: 1": "********, public: {}, bindable: 1",
+    "x: &a\n  hun, credentials: {z: *a}, bindable: 1": "***, credentials: *******, bindable: 1",
+    'tokens:\n "hun\n hun", bindable: 1': "****, bindable: 1",
+    '"\\x70assword": hun, bindable: 1, bindable: 1': "***, bindable: 1",
+    "dashboard_client: {id: public, notes:\n hun, redirect_uri: public}, bindable: 1": "***, redirect_uri: public}, bindable",
+    "s: {properties: {key: {default:\n hun, type: int}}}, bindable: 1": "***, type: int}}}, bindable: 1",
+}
+
+
+def test_a_secret_is_not_shown_where_its_name_stands_above_or_is_escaped(tmp_path: Path) -> None:
+    for entries, visible in ABOVE.items():
+        catalog = f"services:\n- {{name: s, {entries}, plans: []}}\n"
+        block = "\n".join(f"    {line}" for line in catalog.splitlines())
+        (tmp_path / "map.yaml").write_text(f"kind: ConfigMap\ndata:\n  catalog: |\n{block}\n")
+        (tmp_path / "c.yaml").write_text(catalog)
+        for file in ("c.yaml", "map.yaml"):
+            told = shown(tmp_path, file, 1)
+            with case(file, entries, told):
+                assert visible in told and "hun" not in told
+
+
 def test_a_field_newer_than_the_version_is_checked_for_the_platforms_that_ask_for_it(tmp_path: Path) -> None:
     for field, rule, refused_by in (
         ("maximum_polling_duration: 3600s", "schema-type", {"cloudfoundry", "service-manager"}),
