@@ -251,5 +251,5 @@ def test_secrets_of_lines_in_a_string_are_masked(lines: str) -> None:
 def test_no_line_takes_long(piece: str) -> None:
     for begin in ("", 'dashboard_client: {"id":', "secret: [", 'secret: \\"', 'secret="'):
         began = time.process_time()
-        mask_secrets(begin + piece * (100_000 // len(piece)))
-        assert time.process_time() - began < 2
+        mask_secrets(begin + piece * (50_000 // len(piece)))
+        assert time.process_time() - began < 0.5

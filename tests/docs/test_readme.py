@@ -11,7 +11,7 @@ from osbctl.config import load_config
 from tests.cli.machine import Machine
 from tests.cli.program import ROOT, osbctl
 from tests.deploy import harness
-from tests.deploy.harness import meets_schema, quick, write
+from tests.deploy.harness import meets_schema, quick, shim
 from tools.walk import start
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,6 +29,16 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
     return harness.run("bash", "-c", line, cwd=folder, env=environment, code=0).stdout
 
 
+def quick_but_serve(program: Path) -> Path:
+    """A program `osbctl`, or `python -m osbctl`, of which `serve` alone is a process that the caller may end."""
+    alone, fork = shim(program.with_name("alone")), quick(program.with_name("fork"))
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" != -m ] || shift 2\n[ "$1" = serve ] && exec {alone} "$@"\nexec {fork} "$@"\n'
+    )
+    program.chmod(0o755)
+    return program
+
+
 def test_it_is_short() -> None:
     assert len(README.split()) <= 1250
 
@@ -42,9 +52,11 @@ def test_its_first_screen_names_the_two_commands_of_a_clone() -> None:
         assert recipe and program in recipe[0]
 
 
-def test_the_demo_ends_well() -> None:
+def test_the_demo_ends_well(tmp_path: Path) -> None:
     """Without a terminal it does not wait for Ctrl-C."""
-    said = harness.run(sys.executable, "tools/demo.py", cwd=ROOT, code=0).stdout
+    python = str(quick_but_serve(tmp_path / "python"))
+    code = f"import runpy, sys; sys.executable = {python!r}; runpy.run_path('tools/demo.py', run_name='__main__')"
+    said = harness.run(sys.executable, "-c", code, cwd=ROOT, code=0).stdout
     assert "200 application/json" in said
     assert said.endswith("\nAll well.\n")
 
@@ -83,10 +95,7 @@ def test_each_file_is_tested() -> None:
 
 def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
     walk = start(tmp_path)
-    program = tmp_path / "bin/osbctl"
-    alone, fork = program.rename(program.with_name("alone")), quick(program.with_name("fork"))
-    write(program.parent, {"osbctl": f'#!/bin/sh\n[ "$1" = serve ] && exec {alone} "$@"\nexec {fork} "$@"\n'})
-    program.chmod(0o755)
+    quick_but_serve(tmp_path / "bin/osbctl")
     machine = Machine(walk.folder)
     shutil.copy(ROOT / "catalogs" / "data-services.yaml", walk.folder / "catalog.yaml")
     environment = {**walk.environment, **machine.environment, "PATH": walk.environment["PATH"]}
