@@ -25,7 +25,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
 _PLAIN = re.compile(r"[A-Za-z$][\w$.-]*|[0-9A-F]{8}-[0-9A-F-]+")
 """Text that needs no quotes in YAML."""
 _PLACEHOLDER = re.compile(r"\$\{\d+:([^}]*)\}")
-_NOTHING_YET = re.compile(r"(?:#.*|---|\s)*+[\w-]*+\s*+")
+_NOTHING_YET = re.compile(r"(?>(?:#.*|---|\s)*)[\w-]*+\s*+")
 """A text with no more than comments and one word."""
 CATALOG = """\
 services:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Syntax: TypeAlias = Literal["json", "yaml", "folder", "brokerpak"]
 
 _NAMED: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
-_NOTHING_SAID = re.compile(r"(?:[ \t\r\n\ufeff]++|#[^\n]*+)*+")
+_NOTHING_SAID = re.compile(r"(?>(?:[ \t\r\n\ufeff]++|#[^\n]*+)*)")
 """Blank lines and comments at the beginning; comments are YAML, or a mistake in JSON."""
 _FLOW_MAPPING = re.compile(r"""(?>(?:[\[{\s]++|(?<!\S)#[^\n]*+)*)(?:\w[\w.-]*+|'[^'"\n]*+')\s*+:""")
 """The beginning of a text in brackets that is meant as YAML: its first key is without double quotes."""

@@ -122,10 +122,10 @@ _SINGLE_SCHEMAS = ("additionalProperties", "additionalItems", "items")
 _HOLDERS = (*_SINGLE_SCHEMAS, "definitions", "properties", "patternProperties", "allOf", "anyOf", "oneOf")
 
 _SHARED_PATTERN = re.compile(
-    r"(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
+    r"(?>(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
     r"|\\[dDwWsSbBAZnrtf\W_]"
     r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt\W])*\]"
-    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*+"
+    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*)"
 )
 """Patterns that Ruby and Python read alike, or that Ruby surely compiles. Possessive, as `a??` has two readings."""
 _RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
