@@ -34,6 +34,6 @@ def project_files() -> list[Path]:
 def commit(folder: Path, message: str = "a change") -> None:
     """Commit everything in `folder`, to a new repository where there is none."""
     if not (folder / ".git").exists():
-        git(folder, "init", "--quiet", "--initial-branch=main")
+        git(folder, "init", "--quiet", "--initial-branch=main", "--template=")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", message)

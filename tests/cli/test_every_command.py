@@ -264,10 +264,13 @@ def contents(folder: Path) -> Files:
     waiting = [str(folder)]
     while waiting:
         for entry in os.scandir(waiting.pop()):
-            mode = entry.stat(follow_symlinks=False).st_mode
-            found[entry.path.removeprefix(f"{folder}/")] = mode, Path(entry).read_bytes() if stat.S_ISREG(mode) else b""
-            if stat.S_ISDIR(mode):
+            mode, data = entry.stat(follow_symlinks=False).st_mode, b""
+            if stat.S_ISREG(mode):
+                with open(entry.path, "rb", buffering=0) as file:  # noqa: PTH123  # at a third of the cost
+                    data = file.read()
+            elif stat.S_ISDIR(mode):
                 waiting.append(entry.path)
+            found[entry.path.removeprefix(f"{folder}/")] = mode, data
     return found
 
 
@@ -280,7 +283,10 @@ class Desk:
 
     def restore(self) -> None:
         """Put back all good files, and remove all others."""
-        if self.changed(self.good):
+        now = contents(self.folder)
+        for name in sorted(now.keys() - self.good.keys(), reverse=True):
+            (os.rmdir if stat.S_ISDIR(now.pop(name)[0]) else os.unlink)(self.folder / name)
+        if now != self.good:
             shutil.rmtree(self.folder)
             shutil.copytree(self.copy, self.folder)
 

@@ -1,5 +1,6 @@
 """A fault outside of the catalog in a larger file is text, or a warning, to every command; inside it is an error."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +9,9 @@ import pytest
 
 from osbctl.commands.load_catalog import CatalogSource, load
 from osbctl.editor.open_files import analyse_source, find_source
+from osbctl.files import read_bounded
 from osbctl.findings import DocumentError
+from osbctl.sources import read_bytes
 from osbctl.sources.read_bytes import MAX_BYTES
 from tests.case import case, each
 from tests.cli.program import failure, osbctl
@@ -268,13 +271,19 @@ def test_secrets_in_a_repeated_line_are_masked(tmp_path: Path) -> None:
         assert "hunter2" not in osbctl("validate", file, "-f", form, code=0).stdout
 
 
+@pytest.fixture
+def files_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time would go into the zeros of a large file, which has one name in all folders."""
+    monkeypatch.setattr(read_bytes, "read_bounded", functools.cache(read_bounded))
+
+
 @each("words, advice", [
     ("validate big.yaml", True), ("diff big.yaml big.yaml", True), ("page big.yaml", True), ("drift big.yaml big.yaml", True),
     ("show big.yaml", False), ("fix big.yaml", False), ("params big.yaml s p", False), ("split big.yaml new", False),
     ("params small.yaml db small -c @big.yaml", False),
 ])  # fmt: skip
 def test_a_source_that_is_too_large_is_told_with_the_option_of_the_command(
-    tmp_path: Path, words: str, advice: bool
+    files_read_once: None, tmp_path: Path, words: str, advice: bool
 ) -> None:
     (tmp_path / "small.yaml").write_text(json.dumps(CATALOG))
     with (tmp_path / "big.yaml").open("wb") as file:

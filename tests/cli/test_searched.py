@@ -8,28 +8,33 @@ from pathlib import Path
 import pytest
 import yaml
 
+from osbctl.sources.yaml_text import dump
+from tests import fragments
 from tests.case import case
 from tests.cli.program import ROOT, at_terminal, failure, osbctl
 from tests.comparison.make import catalog, plan, service
 from tests.git import commit, git
 from tests.sources.test_discovery import LEFT, TAKEN, write
 
-GOOD = (ROOT / "catalogs/data-services.yaml").read_text()
+GOOD = dump(fragments.catalog())
 OTHER = (ROOT / "catalogs/interface-example.json").read_text()
 FAULTY = (ROOT / "catalogs/faulty.yaml").read_text()
 GITLAB = "image: python\nservices:\n  - name: postgres:16\n"
 
 
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("committed")
+    files = {"a.yaml": GOOD, "b/broker.json": OTHER, ".gitlab-ci.yml": GITLAB, "compose.yaml": "services: {a: {}}"}
+    shutil.copytree(ROOT / "catalogs/source", folder / "my-catalog")
+    commit(write(folder, files))
+    return folder
+
+
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(committed: Path, tmp_path: Path) -> Path:
     """Two files, a source folder, and files of others, in a repository with one commit."""
-    write(
-        tmp_path,
-        {"a.yaml": GOOD, "b/broker.json": OTHER, ".gitlab-ci.yml": GITLAB, "compose.yaml": "services: {a: {}}"},
-    )
-    shutil.copytree(ROOT / "catalogs/source", tmp_path / "my-catalog")
-    commit(tmp_path)
-    return tmp_path
+    return shutil.copytree(committed, tmp_path, dirs_exist_ok=True)
 
 
 FOUND = "osbctl: found 3 catalogs: a.yaml, b/broker.json, my-catalog\n"
