@@ -90,11 +90,11 @@ COSTLY = [
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("pattern", "extra"), COSTLY)
 def test_the_work_for_hostile_schemas_is_bounded(pattern: str, extra: dict[str, object]) -> None:
-    old = {"properties": {f"p{i}": {"type": "string", "pattern": pattern, **extra} for i in range(40)}}
-    new = {"properties": {f"p{i}": {"type": "string", "pattern": pattern + "z", **extra} for i in range(40)}}
+    old = {"properties": {f"p{i}": {"type": "string", "pattern": pattern, **extra} for i in range(20)}}
+    new = {"properties": {f"p{i}": {"type": "string", "pattern": pattern + "z", **extra} for i in range(20)}}
     began = time.process_time()
     compare_schemas(old, new)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 5
 
 
 @each("pattern, text", [

@@ -89,7 +89,7 @@ def test_every_platform_accepts_an_ordinary_catalog_with_any_odd_value() -> None
     number_ordinary = 0
     assert is_accepted_by_all(ORDINARY)
     for number, path in enumerate(paths):
-        for odd in [..., *(ODD if EVERY_CASE else ODD[number % 2 :: 2])]:
+        for odd in [..., *(ODD if EVERY_CASE else ODD[number % 5 :: 5])]:
             data = changed(ORDINARY, path, odd)
             if is_accepted_by_all(data):
                 number_ordinary += 1

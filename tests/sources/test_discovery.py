@@ -204,11 +204,11 @@ def test_only_files_with_the_words_of_a_catalog_are_parsed(tmp_path: Path, monke
     assert progress == [(0, search.searched)]
 
 
-@each("text", ['"services": # ' * 40_000, "services:\n" * 100_000, "services: [" + " " * 400_000, '"' * 400_000])
+@each("text", ['"services": # ' * 40_000, "services:\n" * 25_000, "services: [" + " " * 400_000, '"' * 400_000])
 def test_a_text_that_cannot_be_parsed_costs_no_more_than_its_length(text: str) -> None:
     before = time.process_time()
     assert not is_catalog("x.yaml", f"{text}\nplans: [}}\n".encode())
-    assert time.process_time() - before < 20  # quadratic, it took minutes
+    assert time.process_time() - before < 5  # quadratic, it took minutes
 
 
 @needs_corpus

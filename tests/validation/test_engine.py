@@ -2,9 +2,9 @@
 
 import copy
 import json
-import sys
 import time
 from collections.abc import Callable
+from cProfile import Profile
 from typing import Any
 
 import pytest
@@ -127,20 +127,10 @@ GROWING: dict[str, Callable[[int], dict[str, Any]]] = {
 
 def count_calls(data: dict[str, Any]) -> int:
     """Number of Python function calls of the rules and of the walk that explains the schema's errors."""
-    count = 0
-
-    def counted(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event == "call"
-
-    previous = sys.getprofile()
-    sys.setprofile(counted)
-    try:
+    with Profile(builtins=False) as calls:
         run_rules(data, ValidationOptions())
         explain_schema_errors(data, DEFAULT_API_VERSION)
-    finally:
-        sys.setprofile(previous)
-    return count
+    return sum(one.callcount for one in calls.getstats())
 
 
 @pytest.mark.parametrize("kind", GROWING)
@@ -171,10 +161,10 @@ def test_schemas_that_differ_in_their_title_are_looked_at_one_by_one(reference: 
 
 @pytest.mark.parametrize("text", ["<%", "{{", "${", "((a", "{{}}", "${}", "%s%"])
 def test_a_long_text_is_looked_through_once(text: str) -> None:
-    data = catalog(plan={"description": text * 200_000})
+    data = catalog(plan={"description": text * 50_000})
     start = time.process_time()
     run_rules(data, ValidationOptions())
-    assert time.process_time() - start < 5  # milliseconds; a pattern that looks back takes minutes
+    assert time.process_time() - start < 1  # milliseconds; a pattern that looks back takes minutes
 
 
 @pytest.mark.parametrize("levels", [10, 40])

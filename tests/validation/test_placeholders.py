@@ -18,7 +18,7 @@ from osbctl.validation import pipeline
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.cli.program import osbctl
-from tests.corpus import catalogs, needs_corpus
+from tests.corpus import EVERY_CASE, catalogs, needs_corpus
 from tests.fragments import DRAFT_04, changed, places, validated
 from tests.platforms.known import KNOWN, KORIFI, known
 
@@ -42,9 +42,10 @@ def with_value(path: JsonPath, value: Any) -> Any:
     return changed(CATALOG, path, value)
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("placeholder", PLACEHOLDERS)
 def test_everywhere_only_the_placeholder_is_reported_and_nothing_is_fixed(placeholder: str) -> None:
-    for path in places(CATALOG)[1:]:
+    for path in places(CATALOG)[1:] if EVERY_CASE else places(CATALOG)[1 + PLACEHOLDERS.index(placeholder) % 3 :: 3]:
         data = with_value(path, placeholder)
         found = validated(data, platforms=frozenset(Platform))
         there = [finding for finding in found.findings if finding.path[: len(path)] == path]
