@@ -127,8 +127,8 @@ class Reply:
 
     @property
     def media_type(self) -> str:
-        """Media type of the body, without parameters."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        """Media type of the body, without parameters; the first of several."""
+        return re.split("[;,]", self.headers.get("content-type", ""))[0].strip().lower()
 
 
 class Fault(NamedTuple):
@@ -202,7 +202,8 @@ class Exchange:
             try:
                 response = client.send_get(url, sent)
                 reply.status = response.status
-                reply.headers = {name.lower(): value for name, value in response.headers.items()}
+                # Those of one name joined: `items()` has each, of which a dict would keep the last.
+                reply.headers = {name.lower(): response.headers[name] for name in response.headers}
                 for piece in read_body_chunks(response, client):
                     body += piece
             except SourceError as error:

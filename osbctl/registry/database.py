@@ -5,6 +5,7 @@ Each failure becomes one sentence. What the rows hold is not trusted.
 
 import json
 import os
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -214,8 +215,10 @@ _KNOWN = (
 def translate_database_error(error: Exception, database_name: str, url: URL) -> RegistryError:
     """The RegistryError for an error of the database driver, without the password and the query of `url`."""
     text = str(getattr(error, "orig", None) or error)
+    # Without names, which are not the server's words: those of a user `readonly`, a database, a host.
+    words = re.sub('"[^"]*"', '""', text.lower())
     for patterns, sentence, advice in _KNOWN:
-        if any(pattern in text.lower() for pattern in patterns):
+        if any(pattern in words for pattern in patterns):
             return RegistryError(f"{database_name}: {sentence}", advice)
     line = _redact_url(text.strip().partition("\n")[0], url)
     return RegistryError(f"{database_name}: the database failed: {escape_line(line)[:300] or type(error).__name__}")

@@ -143,7 +143,8 @@ class Handler(BaseHTTPRequestHandler):
             return self._send_error(403)
         if fault == "malformed-400" and "%" in self.headers.get("Authorization", ""):
             return self._send_error(400)
-        challenge = 'Bearer realm="x", Basic realm="b"' if fault == "two-challenges" else 'Basic realm="x"'
+        challenges = {"two-challenges": 'Bearer realm="x", Basic realm="b"', "two-fields": 'Basic realm="x"\nBearer'}
+        challenge = challenges.get(fault, 'Basic realm="x"')
         headers = {} if fault == "no-challenge" else {"WWW-Authenticate": challenge}
         if fault == "echoes-401":
             headers["X-Sent"] = self.headers.get("Authorization", "")
@@ -206,8 +207,10 @@ class Handler(BaseHTTPRequestHandler):
         headers = {"Content-Type": "text/html" if html else "application/json"}
         if fault != "no-echo" and (identity := self.headers.get("X-Broker-API-Request-Identity")):
             headers["X-Broker-API-Request-Identity"] = identity
-        if fault == "own-header":
-            headers["X-Debug"] = self.headers.get("Authorization", "")
+        if fault.startswith("own-header"):
+            headers["X-Debug"] = self.headers.get("Authorization", "") + ("\n-" if fault == "own-header-first" else "")
+        if fault == "two-fields":
+            headers["Content-Type"] += "\napplication/json"
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
         body, packing = self._compress_body(body)
@@ -236,7 +239,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(body) * 2 if cut else len(body)))
         self.send_header("Connection", "close")
         for name, value in headers.items():  # `X-Debug` is the last one
-            self.send_header(name, value)
+            for line in value.split("\n"):
+                self.send_header(name, line)
         self.end_headers()
         if self.server.fault == "drips-body":
             self._send_slowly(body)

@@ -41,7 +41,7 @@ IMPATIENCE = {**PATIENCE, "slow_seconds": SLOW_SECONDS - 0.1}
 HTTP = "wire-plain-http"
 
 BREAKS = {
-    "": ["", "identity", "malformed-400", "locks", "two-challenges", "cleans-301"],
+    "": ["", "identity", "malformed-400", "locks", "two-challenges", "two-fields", "cleans-301"],
     "wire-open": ["open", "any-password", "any-user"],
     "wire-error-body": ["plain-401", "bare-errors"],
     "wire-challenge": ["no-challenge"],
@@ -50,7 +50,7 @@ BREAKS = {
     "wire-version-status": ["version-400", "version-500"],
     "wire-gzip-unasked": ["gzip-unasked", "br", "deflate"],
     "wire-gzip-broken": ["gzip-broken", "gzip-half"],
-    "wire-secret": ["own-password", "own-header", "echoes", "echoes-401"],
+    "wire-secret": ["own-password", "own-header", "own-header-first", "echoes", "echoes-401"],
     "wire-unstable": ["unstable", "updated", "reorders"],
     "wire-version-differs": ["empty-when-new", "less-when-new"],
     "wire-not-json": ["html-when-new", "html-when-old", "not-json", "a-list", "mark", "trailing", "nan"],

@@ -246,6 +246,9 @@ def test_a_server_that_is_not_there_or_refuses_is_told_without_the_password(clus
         url.replace(f":{cluster.port}/", ":1/"): "no server listens there",
         wrong: "the server refuses the user or the password",
         url + "_gone": "the server has no such database or user",
+        # Names that would match the words of other faults.
+        url.replace("://osbctl:", "://readonly:"): "the server refuses the user or the password",
+        url + "_column": "the server has no such database or user",
         url.replace("127.0.0.1", "/nonexistent-folder") + "?x=1": "the database failed",
     }
     for bad, told in cases.items():
