@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from osbctl.commands import options as common
 from osbctl.commands.connection import read_catalog
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import CATALOG, check_output, print_note, use_color, write_output
+from osbctl.commands.output import CATALOG, check_output, print_note, use_color, write_output, write_stderr
 from osbctl.commands.settings import ValidationSettings, first_config, validation_options, variables_lookup
 from osbctl.config import Config
 from osbctl.errors import SourceError, UsageError
@@ -92,23 +92,26 @@ def _print_findings(findings: Sequence[Finding]) -> None:
     if names := [finding for finding in findings if rule_of(finding).in_build]:
         from osbctl.reports.text_report import format_findings
 
-        sys.stderr.write(format_findings(names, use_color("auto", sys.stderr)))
+        write_stderr(format_findings(names, use_color("auto", sys.stderr)))
     if warnings := sum(finding.severity is Severity.WARNING for finding in findings):
         print_note(f"{plural(warnings, 'warning')}: see `osbctl validate`")
 
 
 def _print_diff(outdated: Mapping[str, tuple[str, str]]) -> int:
     """Print the differences of files, each with its text and the one that it would have; the exit code."""
+    lines: list[str] = []
     for file, (old, new) in outdated.items():
         sides = old.splitlines(), new.splitlines()
-        for line in difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2):
-            sys.stdout.write(f"{escape_line(line)}\n")
+        lines += difflib.unified_diff(*sides, file, f"{file} (as built)", lineterm="", n=2)
+    write_output("".join(f"{escape_line(line)}\n" for line in lines))
     return int(bool(outdated))
 
 
 def _write_outputs(text: str, target: str | None, lock_texts: dict[str, str], lock: Lock | None, check: bool) -> int:
     """Write the catalog and the lock, or neither; `target` None: print the catalog. `check`: print a diff instead."""
     files = {target: text, **lock_texts} if target else lock_texts
+    if check and not files:
+        raise UsageError("--check has nothing to compare", "name the built catalog: --output FILE")
     outdated = {file: (old, new) for file, new in files.items() if (old := _read_text_or_empty(file)) != new}
     if check:
         return _print_diff(outdated)

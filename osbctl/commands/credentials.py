@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Annotated, TextIO
 
 from osbctl.commands.options import Argument, Option
-from osbctl.commands.output import CREDENTIALS, check_output, handle_output_error, print_note, write_lines, write_output
+from osbctl.commands.output import (
+    CREDENTIALS,
+    check_output,
+    handle_output_error,
+    print_note,
+    write_lines,
+    write_output,
+    write_stderr,
+)
 from osbctl.commands.passwords import ask_password, read_password_from_stdin
 from osbctl.credentials import (
     FEW_ROUNDS,
@@ -178,4 +186,4 @@ def _fail(sentence: str) -> int:
 
 def _say(sentence: str) -> None:
     """Print a line on standard error, not wrapped: it may hold a password."""
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201
+    write_stderr(f"{sentence}\n")

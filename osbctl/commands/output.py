@@ -52,9 +52,18 @@ def handle_output_error(error: OSError) -> OutputError:
     return OutputError(f"standard output cannot be written: {error.strerror}")
 
 
-def discard_output() -> None:
-    """Redirect standard output to nowhere, because the interpreter flushes it again as it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard_output(stream: TextIO | None = None) -> None:
+    """Redirect a stream, else standard output, to nowhere, because the interpreter flushes it again as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())
+
+
+def write_stderr(text: str) -> None:
+    """Write `text` to standard error; if its reader has gone, the command goes on, as in `write_output`."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except BrokenPipeError:
+        discard_output(sys.stderr)
 
 
 def print_note(*texts: str) -> None:
@@ -78,7 +87,7 @@ def print_error(error: OsbctlError, name: str = "") -> int:
     if isinstance(error, DocumentError):
         from osbctl.reports.text_report import format_findings
 
-        print(format_findings(error.findings, color, wrap_width(sys.stderr)).rstrip("\n"), file=sys.stderr)  # noqa: T201
+        write_stderr(format_findings(error.findings, color, wrap_width(sys.stderr)).rstrip("\n") + "\n")
     else:
         paint = AnsiStyle(color)
         where = f"{name}: " if name and isinstance(error, InternalError) else ""
@@ -92,7 +101,7 @@ def print_stderr(text: str, label: str = "") -> None:
     """Print lines on standard error after a label, wrapped to the terminal; control characters are escaped."""
     first, *more = map(escape_line, text.split("\n"))
     width = wrap_width(sys.stderr)
-    print("\n".join(wrap_line(line, width) for line in (label + first, *more)), file=sys.stderr)  # noqa: T201
+    write_stderr("".join(f"{wrap_line(line, width)}\n" for line in (label + first, *more)))
 
 
 def use_color(color: str, stream: TextIO) -> bool:
@@ -153,8 +162,7 @@ def show_progress(results: Iterable[T], total: int, label: str) -> Iterator[T]:
 
 def draw_status_line(line: str) -> None:
     """Replace the status line on standard error; an empty one erases it."""
-    sys.stderr.write(f"\r\x1b[2K{line}")
-    sys.stderr.flush()
+    write_stderr(f"\r\x1b[2K{line}")
 
 
 def check_output(output: str | None, inputs: Iterable[str | None], *, replaces: str = "") -> None:

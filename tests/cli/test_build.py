@@ -226,6 +226,8 @@ def test_a_trial_with_an_overlay_records_no_id(folder: Path) -> None:
             assert "trial" in done.stdout
             assert "catalog.lock was not changed" in done.stderr
             assert not lock.exists()
+        refusal = failure("build", "source", "--overlay", "overlay.yaml", *out, "--check", cwd=folder, code=2)
+        assert "--check has nothing to compare" in refusal
     run(folder, "build source --overlay overlay.yaml -o catalog.json")
     assert "postgres/trial" in lock.read_text()
 

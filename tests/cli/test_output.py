@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,21 @@ def test_a_reader_that_has_gone_does_not_hide_the_verdict(tmp_path: Path) -> Non
     (tmp_path / "a.json").write_text(f'{{"services": [{services}]}}')
     done = shell("osbctl validate a.json | head -c 10", tmp_path)
     assert (done.returncode, done.stderr) == (1, b"")
+
+
+def test_a_reader_of_errors_that_has_gone_ends_nothing(tmp_path: Path) -> None:
+    """With `2>&1 | head`, the third of three files is fixed, too, and the exit code is that of all."""
+    for name in "abc":
+        (tmp_path / f"{name}.json").write_text('{"services": [{"name": "a", "bindable": "true", "plans": []}]}')
+    gone = "2>&1 >/dev/null | (exec 0<&-; sleep 0.2)"
+    assert shell(f"osbctl fix --check {gone}", tmp_path).returncode == 1
+    assert shell(f"sleep 0.1 && osbctl fix {gone}", tmp_path).returncode == 0
+    assert all('"bindable": true' in (tmp_path / f"{name}.json").read_text() for name in "abc")
+    for words, code in (("validate --frob", 2), ("show a.json -s b", 2), ("show none.json", 3), ("new plan a b", 2)):
+        assert shell(f"(sleep 0.1; osbctl {words}) {gone}", tmp_path).returncode == code
+    shutil.copytree(ROOT / "catalogs/source", tmp_path / "s")
+    (tmp_path / "old.json").write_text("x\n" * 100_000)
+    assert shell("osbctl build s --check -o old.json | head -c 10", tmp_path).returncode == 1
 
 
 @each("format", ["text", "json", "sarif", "github", "gitlab", "junit"])
