@@ -83,6 +83,12 @@ def _hides_what_follows(path: JsonPath, index: int) -> bool:
     return not is_parameter or not LITERALS.isdisjoint(below)
 
 
+@lru_cache(1_000)
+def may_hide(key: str) -> bool:
+    """Return whether `is_secret_path` looks at this key of a path; it may be asked for the rest from there."""
+    return key in BY_NAME or may_be_secret_name(key) or is_client(key)
+
+
 def is_client(name: str | int) -> bool:
     """Return whether a field of this name is a dashboard client, of which parts are no secret."""
     return isinstance(name, str) and name.casefold() == "dashboard_client"

@@ -116,7 +116,7 @@ class ParsedText(Document):
 
     def spans(self, *, aliases: bool = False) -> dict[JsonPath, Span]:
         """The spans of all values, as `Span.spans`."""
-        return self._span.spans(aliases=aliases)
+        return self._span.spans(aliases=aliases and self.syntax == "yaml")  # to count copies takes long
 
     @cached_property
     def _located_lines(self) -> Lines:

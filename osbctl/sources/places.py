@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name
+from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name, may_hide
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
@@ -158,18 +158,20 @@ class Span:
     def secret_ranges(self) -> list[tuple[int, int]]:
         """The ranges of the text that hold values in this one that may be secret; in order, and disjoint."""
         found: list[tuple[int, int]] = []
+        # Paths begin at the first step that may hide something: few values of a large text have one.
         pending: list[tuple[JsonPath, Span]] = [((), self)]
-        seen = {self}
+        seen: set[Span] = set()
         while pending:
             above, span = pending.pop()
-            for step, below in (*span.below.items(), *span.foreign.items()):
-                path = (*above, step)
+            foreign = [(step, below) for step, below in span.foreign.items() if below not in seen]
+            seen.update(below for _, below in foreign)
+            for step, below in (*span.below.items(), *foreign):
+                path = (*above, step) if above or (type(step) is str and may_hide(step)) else ()
                 # A part of a client may be public, as are keywords of a parameter with a secret name.
-                is_secret = is_secret_path((*path, "") if below.below else path)
+                is_secret = path and is_secret_path((*path, "") if below.below else path)
                 if is_secret and not (below.below and is_client(step)):
                     found += below.ranges()
-                elif below not in seen:
-                    seen.add(below)
+                elif below.below or below.foreign:
                     pending.append((path, below))
         return _disjoint(found)
 
