@@ -163,9 +163,13 @@ def main(address: str) -> None:
 
 
 def _fill_caches() -> None:
-    """Run what most calls do, since each fork would make tables, schemas and templates again."""
+    """Run what most calls do, since each fork would make options, tables, schemas and templates again."""
     from osbctl.__main__ import _run_to_exit_code
+    from osbctl.commands import app
 
+    make = app.make_command_group
+    made = {(name,): make([name]) for name in ("validate", "diff", "fix", "page", "serve", "hash-password")}
+    app.make_command_group = lambda names: made.get((*names,)) or make(names)
     file = str(ROOT / "catalogs" / "data-services.yaml")
     with Path(os.devnull).open("w") as nothing, contextlib.redirect_stdout(nothing):
         for words in (["validate", file], ["diff", file, file], ["page", file]):

@@ -13,15 +13,14 @@ import pytest
 import yaml
 
 from tests.cli.broker_server import Answer, listening
-from tests.deploy.harness import CATALOG, FAULTY, ROOT, quick, repository, run, shellcheck, write
+from tests.deploy.harness import FAULTY, GOOD, ROOT, quick, repository, run, shellcheck, write
 from tests.git import commit, git
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
 SCRIPTS = [name for name, step in STEPS.items() if "run" in step]
-GOOD = CATALOG.read_text()
-GOOD_JSON = (ROOT / "catalogs/interface-example.json").read_text()
 CHANGED = GOOD.replace("name: small", "name: tiny", 1)
+GOOD_JSON = (ROOT / "catalogs/interface-example.json").read_text()
 
 
 def evaluated(expression: str, known: dict[str, str]) -> str:

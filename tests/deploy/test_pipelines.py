@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, DEPLOY, FAULTY, ROOT, checkout, meets_schema, quick, run, shellcheck, write
+from tests.deploy.harness import DEPLOY, FAULTY, GOOD, ROOT, checkout, meets_schema, quick, run, shellcheck, write
 from tests.deploy.test_publish import block
 from tests.docs.test_readme import FILES
 
 GITLAB = yaml.safe_load((DEPLOY / "ci/gitlab.yml").read_text())
 JENKINS = (DEPLOY / "ci/Jenkinsfile").read_text()
-GOOD = CATALOG.read_text()
 CHANGED = GOOD.replace("name: small", "name: tiny", 1)
 
 

@@ -63,7 +63,7 @@ def test_the_pages_job_leaves_the_folder_that_it_publishes(clone: Path) -> None:
     job = yaml.safe_load(text)["pages"]
     bash("\n".join(job["script"]), clone)
     assert job["artifacts"]["paths"] == ["public"]
-    assert "PostgreSQL" in (clone / "public/index.html").read_text()
+    assert "Search" in (clone / "public/index.html").read_text()
 
 
 def test_the_settings_are_read(tmp_path: Path) -> None:

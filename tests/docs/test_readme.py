@@ -30,10 +30,11 @@ def run(line: str, folder: Path, environment: dict[str, str]) -> str:
 
 
 def quick_but_serve(program: Path) -> Path:
-    """A program `osbctl`, or `python -m osbctl`, of which `serve` alone is a process that the caller may end."""
+    """A program `osbctl`, or `python -m osbctl`, that hashes quickly; its `serve` alone is a process that one may end."""
     alone, fork = shim(program.with_name("alone")), quick(program.with_name("fork"))
     program.write_text(
-        f'#!/bin/sh\n[ "$1" != -m ] || shift 2\n[ "$1" = serve ] && exec {alone} "$@"\nexec {fork} "$@"\n'
+        '#!/bin/sh\n[ "$1" != -m ] || shift 2\n[ "$1" != hash-password ] || set -- "$@" --rounds 1000\n'
+        f'[ "$1" = serve ] && exec {alone} "$@"\nexec {fork} "$@"\n'
     )
     program.chmod(0o755)
     return program
@@ -101,7 +102,7 @@ def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
     environment = {**walk.environment, **machine.environment, "PATH": walk.environment["PATH"]}
     certificate, password, serve, request = commands("Serve")
     run(certificate, walk.folder, environment)
-    run(password.replace(" -o ", " --rounds 1000 -o "), walk.folder, environment)
+    run(password, walk.folder, environment)
     walk.environment = environment
     walk.brokers = []
     try:

@@ -122,7 +122,8 @@ def test_each_exit_code_is_there() -> None:
         tree = ast.parse(file.read_text(encoding="utf-8"))
         codes |= constants(tree) | returned(tree)
     for file in CODE:
-        codes |= constants(ast.parse(file.read_text(encoding="utf-8")))
+        text = file.read_text(encoding="utf-8")
+        codes |= constants(ast.parse(text)) if re.search(r"exit\(|Exit\(", text) else set()
     assert {int(code) for code in re.findall(r"(?m)^\| (\d+) \|", page("exit-codes.md"))} == codes
 
 
