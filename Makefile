@@ -9,7 +9,8 @@ EXTRAS := .[postgresql,lsp]
 SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/editor/test_diagnostics.py \
 	tests/pages tests/requests/test_shells.py tests/requests/test_recorded_brokerpaks.py tests/secrets \
 	tests/cli/test_containment.py tests/cli/test_faults_outside.py tests/validation/test_parameters.py tests/drift/test_fields.py \
-	tests/cli/test_one_platform.py tests/cli/test_settings.py tests/sources/test_bombs.py tests/broker/test_crowds.py \
+	tests/cli/test_one_platform.py tests/cli/test_settings.py tests/cli/test_shapes.py tests/cli/test_every_command.py \
+	tests/sources/test_bombs.py tests/broker/test_crowds.py \
 	tests/windows tests/jsonschemas/test_bounds.py tests/validation/test_placeholders.py
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site
 

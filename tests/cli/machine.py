@@ -1,6 +1,7 @@
 """One folder with a catalog, a broker that serves it, and a registry: the whole life on one machine."""
 
 import json
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +47,12 @@ class Machine:
         """Write the catalog, and wait until the broker has taken it up."""
         before = self.fetch(url, authority)
         (self.folder / "catalog.yaml").write_text(dump(catalog))
-        assert until(lambda: self.fetch(url, authority) != before)
+
+        def has_changed() -> bool:
+            time.sleep(0.2)  # each question is a TLS handshake
+            return self.fetch(url, authority) != before
+
+        assert until(has_changed)
 
     def fetch(self, url: str, authority: Path) -> str:
         words = ("fetch", url, "--user", "platform", "--password-stdin", "--ca-file", str(authority))

@@ -105,8 +105,11 @@ def test_outside_it_is_text_or_a_warning(tmp_path: Path) -> None:
         with case(Path(file).read_text()[:300]):
             for at in tried([(), ("--at", AT)], sample):
                 assert osbctl("show", file, *at, code=0).stdout == table
-            assert "0 services" not in osbctl("page", file, "--at", AT, code=0).stdout
-            assert json.loads(osbctl("diff", good, file, "-f", "json", code=0).stdout)["changes"] == []
+            others = tried(["page", "diff"], sample)
+            if "page" in others:
+                assert "0 services" not in osbctl("page", file, "--at", AT, code=0).stdout
+            if "diff" in others:
+                assert json.loads(osbctl("diff", good, file, "-f", "json", code=0).stdout)["changes"] == []
             assert load(CatalogSource(file, AT)).services == 1
             text = Path(file).read_text()
             assert find_source(file, text) == file
