@@ -15,7 +15,7 @@ from tests.corpus import EVERY_CASE
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile(
-    "short", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "short", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.register_profile("fuzz", settings.get_profile("short"), max_examples=20_000, derandomize=False)
 settings.load_profile("fuzz" if EVERY_CASE else "short")

@@ -33,7 +33,7 @@ BROKEN = st.recursive(
 )
 MESSY = settings(
     deadline=None,
-    max_examples=2_000 if EVERY_CASE else 40,
+    max_examples=2_000 if EVERY_CASE else 25,
     suppress_health_check=list(HealthCheck),
     derandomize=not EVERY_CASE,
 )
@@ -57,7 +57,7 @@ def valid_by_rust(schema: Any, value: Any) -> bool | None:
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("part", range(24 if EVERY_CASE else 1))  # each within the time limit of a test
-@settings(MESSY, max_examples=1_000 if EVERY_CASE else 40)
+@settings(MESSY, max_examples=1_000 if EVERY_CASE else 25)
 @given(pair=pairs())
 def test_levels_are_true_and_no_two_changes_of_a_rule_have_one_field(
     pair: tuple[dict[str, Any], dict[str, Any], random.Random], part: int
@@ -85,7 +85,7 @@ def test_schemas_that_hold_themselves_are_not_called_safe() -> None:
     assert {change.level for change in compare_schemas(case["old"], case["new"])} & {"risky", "breaking"}
 
 
-@settings(MESSY, max_examples=1_000 if EVERY_CASE else 30)
+@settings(MESSY, max_examples=1_000 if EVERY_CASE else 25)
 @given(pairs())
 def test_a_schema_against_itself_and_twice_the_same(pair: tuple[dict[str, Any], dict[str, Any], Any]) -> None:
     old, new, _ = pair

@@ -39,7 +39,7 @@ def with_others_above(data: Any) -> Any:
 
 def catalogs() -> list[Any]:
     found = [read_source(str(FAULTY)).data]
-    for file in corpus.catalogs():
+    for file in corpus.catalogs()[:: 1 if corpus.EVERY_CASE else 3]:
         try:
             found.append(read_source(str(file)).data)
         except DocumentError:
@@ -47,6 +47,7 @@ def catalogs() -> list[Any]:
     return [data for data in found if isinstance(data.get("services"), list)]
 
 
+@pytest.mark.fuzz
 def test_what_is_inserted_above_changes_no_identity() -> None:
     for data in catalogs():
         before = identities(data)
