@@ -2,12 +2,13 @@
 
 A sentence is data until a report asks for its text: a template with values. What it quotes of a catalog, a schema or an
 answer is a `Value`; its path says whether it may be secret, and `show_value` alone decides what is shown of it. A
-sentence that is a plain string is redacted as a whole. Secrets are detected by the name of a field, or by their format.
+sentence that is a plain string is redacted as a whole. Secrets are detected by the name of a field, or by their format;
+those in lines of a source by `masking`.
 """
 
 import re
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
@@ -15,7 +16,8 @@ from osbctl.paths import BY_NAME, LITERALS, JsonPath, JsonValue
 SECRET = "(secret)"  # noqa: S105  # the replacement
 
 _SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
-_PERHAPS = ("passphrase", "credential", "key", "pwd")
+SECRET_WORDS = (*_SURE, "passphrase", "credential", "key", "pwd")
+"""Words of names that hold a secret, or may."""
 _SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
 """Matched only as the last word of a parameter's name, as in X-Amz-Signature."""
 
@@ -35,7 +37,7 @@ _USER = re.compile(
 )
 _CUT_USER = re.compile(r"""(?<=://)[^\s/?#@:"'\[\]]+:(?=[^\s/?#@"']*[^\d\s/?#@"'…])[^\s/?#@"'…]+(?=["'…]|$)""")
 """User and password of a URL whose end was cut off: what follows a host is a port, of digits."""
-_OPEN_TEXT = (
+OPEN_TEXT = (
     r"""(?P<level>\\{0,15}+)"(?>(?:[^"\\]++|\\++(?!")"""
     r"""|(?!(?>(?:(?P=level){2}\\\\)*)(?P=level)")(?P=level)\\++")*)"""
 )
@@ -44,10 +46,10 @@ the last one, or more by a multiple of 2n + 2; another number belongs to a quote
 
 `(?>(?:…)*)` and not `(?:…)*+`, which Python before 3.11.5 matches wrongly where the group has alternatives.
 """
-_TEXT_END = r"""(?:(?>(?:(?P=level){2}\\\\)*)(?P=level)")"""
+TEXT_END = r"""(?:(?>(?:(?P=level){2}\\\\)*)(?P=level)")"""
 _PARAMETER = re.compile(
     r"(?<![\w.-])([\w.-]+)(\s{0,3}=\s{0,3})"
-    rf"""({_OPEN_TEXT}{_TEXT_END}|'[^']*'|\\*+["']?[^\s&;,"'<>]+)"""
+    rf"""({OPEN_TEXT}{TEXT_END}|'[^']*'|\\*+["']?[^\s&;,"'<>]+)"""
 )
 
 
@@ -60,7 +62,7 @@ def is_secret_name(name: str) -> bool:
 @lru_cache(1_000)
 def may_be_secret_name(name: str | int) -> bool:
     """Return whether a field of this name may hold a secret, so that its value must not be displayed."""
-    return isinstance(name, str) and any(word in name.lower() for word in (*_SURE, *_PERHAPS))
+    return isinstance(name, str) and any(word in name.lower() for word in SECRET_WORDS)
 
 
 def is_secret_path(path: JsonPath) -> bool:
@@ -107,102 +109,11 @@ def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
     return redact_text(value) if isinstance(value, str) else value
 
 
-_NAMES = "|".join(word.replace("_", "[_-]") for word in (*_SURE, *_PERHAPS))
-_QUOTES = r"""(?:\\*+["']){1,2}"""
-"""The quote of a name, also of one in JSON or YAML that is in a string."""
-_COLON = r"\s*+:\s*+"
-_SECRET_FIELD = re.compile(
-    rf"(?:{_NAMES})[\w.-]{{0,100}}+(?:{_QUOTES}|(?=\s*+:(?:\s|\\+[nrt]))){_COLON}(?=\S)", re.IGNORECASE
-)
-_PROPERTIES = re.compile(r"(?>(?:[!&][^\s,]*+\s++)*)")
-_TEXT = re.compile(
-    rf"""(?:{_OPEN_TEXT}{_TEXT_END}?|''(?=[^\s,}}\]'])(?>(?:[^']++|'(?!')|\'{{4}})*)(?:'')?|'(?>(?:[^']++|'')*)'?)"""
-)
-_VALUE = re.compile(
-    rf"{_TEXT.pattern}"
-    r"""(?:\s{0,9}[^\s,}\]#][^,}\]]*)?"""  # text that follows the closing quote by mistake
-    r"""|(?:[|>][-+\d]*+)?\\+[nr](?>(?:[^"\\]|\\.)*)"""  # lines of YAML in a string, up to its end
-    r"""|[^"\\]{0,200}+(?=\\+[nr])"""  # one such line
-    r"""|[^,}\]]*"""
-)
-_BRACKET = re.compile(rf"""[\[{{\]}}]|(?<!\\){_OPEN_TEXT}{_TEXT_END}?|''(?![\s,}}\]'])[^']*''|'[^']*'""")
-_USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s"']{0,1000}|[^\s/?#"']*)(?=@)""")
-
-
-_CLIENT = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))dashboard_client(?:{_QUOTES})?{_COLON}(?=\S)", re.IGNORECASE)
-_CLIENT_FIELD = re.compile(r"[^:]*+:\s*+")
-_PUBLIC_CLIENT_FIELD = re.compile(
-    rf"(?>(?:[\s,{{]|\\+[nrt])*)(?:{_QUOTES})?(?:id|redirect_uri)(?:{_QUOTES})?\s*+:\s*+"
-    rf"""(?:{_OPEN_TEXT}{_TEXT_END}|''[^']*''|'[^']*'|[^"'\\,{{}}\[\]]*)"""
-)
-
-
-def _mask_clients(line: str) -> str:
-    """A line with as many asterisks in place of what a dashboard client has beside its id and address."""
-    pieces, at = list[str](), 0
-    while match := _CLIENT.search(line, at):
-        start = match.end()
-        end = _find_end(line, start)
-        pieces += line[at:start], _mask_fields(line[start:end]) if line[start] == "{" else "*" * (end - start)
-        at = end
-    return "".join([*pieces, line[at:]])
-
-
-def _mask_fields(client: str) -> str:
-    pieces, at = list[str](), 0
-    while match := _CLIENT_FIELD.match(client, at):
-        start = match.end()
-        end, text = _find_end(client, start), _TEXT.match(client, start)
-        if text and text.end() < end:  # a comma or a quote is missing: what follows may be anything
-            end = len(client)
-        is_public = _PUBLIC_CLIENT_FIELD.fullmatch(client, at, end)
-        pieces += match[0], client[start:end] if is_public else "*" * (end - start)
-        at = end
-    return "".join([*pieces, client[at:]])
-
-
-@lru_cache(16)
-def mask_secrets(line: str, known: tuple[tuple[int, int], ...] = ()) -> str:
-    """A line of JSON or YAML with as many asterisks in place of each secret.
-
-    Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts; and what
-    is at the `known` ranges of the line, from 0, whose names may stand above it.
-    """
-    for start, end in known:
-        line = line[:start] + "*" * (end - start) + line[end:]
-    line = _mask_clients(line)
-    line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
-    line = _PARAMETER.sub(partial(_mask_secret_parameter, keep_length=True), line)
-    pieces, at = list[str](), 0
-    while match := _SECRET_FIELD.search(line, at):
-        start = match.end()
-        end = _find_end(line, start)
-        pieces += line[at:start], "*" * (end - start)
-        at = end
-    return "".join([*pieces, line[at:]])
-
-
-def _find_end(line: str, start: int) -> int:
-    """The end of the value that begins at `start`: of a list or an object, its closing bracket, or the line's end."""
-    if properties := _PROPERTIES.match(line, start):
-        start = properties.end()
-    if not line.startswith(("[", "{"), start):
-        value = _VALUE.match(line, start)
-        assert value  # at least of no characters
-        return value.end()
-    level = 0
-    for match in _BRACKET.finditer(line, start):
-        level += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        if level == 0:
-            return match.end()
-    return len(line)
-
-
 def redact_text(text: str) -> str:
     """Redact secrets in a text: the userinfo of URLs, and parameters like `token=…`."""
     if "://" in text:
         text = _CUT_USER.sub(MASK, _USER.sub(f"{MASK}@", text))
-    return _PARAMETER.sub(_mask_secret_parameter, text) if "=" in text else text
+    return mask_parameters(text) if "=" in text else text
 
 
 def redact(
@@ -242,11 +153,16 @@ def redact_field(
     return SECRET
 
 
-def _mask_secret_parameter(match: re.Match[str], *, keep_length: bool = False) -> str:
-    name, equals, value = match.group(1, 2, 3)
-    is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
-    mask = "*" * len(value) if keep_length else MASK
-    return f"{name}{equals}{mask}" if is_short or may_be_secret_name(name) else match[0]
+def mask_parameters(text: str, *, keep_length: bool = False) -> str:
+    """Mask the values of parameters like `token=…`, with as many asterisks if `keep_length`."""
+
+    def mask(match: re.Match[str]) -> str:
+        name, equals, value = match.group(1, 2, 3)
+        is_short = re.split(r"[-_.]", name.lower())[-1] in _SHORT
+        shown = "*" * len(value) if keep_length else MASK
+        return f"{name}{equals}{shown}" if is_short or may_be_secret_name(name) else match[0]
+
+    return _PARAMETER.sub(mask, text)
 
 
 class Redactor:

@@ -172,6 +172,7 @@ HIDES_SECRETS = {
     "pages/compare": "texts of pages, which are counted",
     "pages/offerings": "texts of pages, which are counted",
     "pages/render": "texts of pages, which are counted",
+    "masking": "lines of sources, for those below",
     "reports/text_report": "lines of sources beside findings",
     "sources/json_reader": "faults of text that has no values yet",
     "sources/places": "such faults, and their lines",
@@ -180,14 +181,14 @@ HIDES_SECRETS = {
 }
 """The modules that decide what is secret, each with what of it; others quote values in messages."""
 
-_DECISIONS = re.compile(r"redact|secret_name$|secret_path$|mask_secrets|Redactor")
+_DECISIONS = re.compile(r"redact|secret_name$|secret_path$|mask_|Redactor")
 
 
 def test_only_listed_modules_decide_what_is_secret() -> None:
     deciding = {
         module.removesuffix(".py").removesuffix("/__init__")
-        for module, node in nodes(["osbctl.messages"])
-        if isinstance(node, ast.ImportFrom) and node.module == "osbctl.messages"
+        for module, node in nodes(["osbctl.messages", "osbctl.masking"])
+        if isinstance(node, ast.ImportFrom) and node.module in ("osbctl.messages", "osbctl.masking")
         if any(_DECISIONS.search(name.name) for name in node.names)
     }
     assert deciding == set(HIDES_SECRETS)

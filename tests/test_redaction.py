@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from osbctl.client.connection_options import SentPassword, find_secret_pointers
+from osbctl.masking import mask_secrets
 from osbctl.messages import (
     SECRET,
     Redactor,
     is_secret_name,
-    mask_secrets,
     may_be_secret_name,
     redact,
     redact_field,
@@ -204,6 +204,7 @@ def test_secret_fields_of_a_line_are_masked_in_their_width() -> None:
         '{dashboard_client: {id: "a" b: c, id: hunter2}, z: 2}': "{dashboard_client: {id: **********************, z: 2}",
     }.items():  # fmt: skip
         assert mask_secrets(line) == shown
+    assert mask_secrets("a: hun, b: x, c: hun", ((3, 6), (17, 20))) == "a: ***, b: x, c: ***"
     began = time.process_time()
     mask_secrets("a" * 400_000 + '"secret":' * 10_000 + "://" + ":" * 400_000)
     assert time.process_time() - began < 5

@@ -34,7 +34,7 @@ LAYERS = {
 BASE = (
     ("paths", "text"),
     ("messages",),
-    ("catalog", "errors"),
+    ("catalog", "errors", "masking"),
     ("files",),
     ("credentials", "jsonschemas", "parallel"),
     ("parameter_table", "platforms"),

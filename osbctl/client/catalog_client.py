@@ -25,7 +25,8 @@ from osbctl.client.connection_options import (
 from osbctl.client.http_client import MAX_RECEIVED, WRITE_HTTPS, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
-from osbctl.messages import mask_secrets, redact, redact_text
+from osbctl.masking import mask_secrets
+from osbctl.messages import redact, redact_text
 from osbctl.paths import JsonValue
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document, parse_document

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from osbctl.catalog import ServiceOffering, ServicePlan
 from osbctl.changes import Change
 from osbctl.findings import Finding
-from osbctl.messages import SECRET, Redactor, mask_secrets
+from osbctl.masking import mask_secrets
+from osbctl.messages import SECRET, Redactor
 from osbctl.pages import Part, PlanRequests, compare
 from osbctl.pages.safe_content import (
     MAX_ADDRESS_LENGTH,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from osbctl.findings import Finding, Severity, ValidationResult, Verdict
-from osbctl.messages import is_secret_path, mask_secrets, text_of
+from osbctl.messages import is_secret_path, text_of
 from osbctl.platforms import Platform, format_platforms
 from osbctl.platforms.verdict import MAX_REFUSALS, VerdictKind
 from osbctl.reports import Report
@@ -62,6 +62,8 @@ def _finding_lines(finding: Finding, paint: AnsiStyle, width: int = 0, show_fix:
     if place and place.excerpt.strip() and not is_secret_path(finding.path):
         margin = f"  {place.line} |"
         room = max(20, width - len(margin) - 3) if width else 100
+        from osbctl.masking import mask_secrets  # only an excerpt needs it
+
         line = mask_secrets(place.excerpt, place.secrets)
         shown, carets = excerpt_with_carets(line, place.column, place.end, min(room, 100))
         yield f"{paint(margin, 'dim')} {shown}"

@@ -11,7 +11,6 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # undocumente
 from typing import Any
 
 from osbctl.findings import DocumentError
-from osbctl.messages import mask_secrets
 from osbctl.paths import JsonPath, depth
 from osbctl.sources.places import DECIMAL_COMMA, FaultRecorder, Lines, Span, TextFault, is_decimal_comma
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, MAX_DIGITS, Limits
@@ -236,6 +235,8 @@ class _Walk(FaultRecorder):
 def _quote_text_at(text: str, offset: int) -> str:
     if offset >= len(text):
         return "the end of the document"
+    from osbctl.masking import mask_secrets  # only a fault needs it
+
     return _short_repr(mask_secrets(text[offset : offset + 20].split("\n")[0]))
 
 
