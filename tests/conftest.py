@@ -22,9 +22,16 @@ settings.load_profile("fuzz" if EVERY_CASE else "short")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """No test asks a host beyond this machine, but for those of releases: its authorities take 30 ms to load each time."""
+    """No test asks a host beyond this machine, but for those of releases: its authorities take 30 ms to load each time.
+
+    All workers share one process of tests/cli/warm.py.
+    """
     if "not release" in config.option.markexpr:
         os.environ["SSL_CERT_FILE"] = os.devnull
+    if getattr(config.option, "dist", "no") != "no":
+        from tests.cli import warm
+
+        os.environ["WARM_OSBCTL"] = str(warm.start())
 
 
 @pytest.hookimpl(wrapper=True)

@@ -54,16 +54,26 @@ posix._exit((there.recv(1) or b"\\x46")[0])
 """The program: it imports nothing that costs time, since a script may call it often."""
 
 
+STARTED = os.environ.get("WARM_OSBCTL")
+"""The program of the process that tests/conftest.py has started for all workers, since a start takes 0.7 s."""
+
+
 @functools.cache
 def command() -> Path:
-    """Start the process, once for all tests of this one."""
+    """The program, once its process is ready; without workers it is started here."""
+    file = Path(STARTED) if STARTED else start()
+    for _ in range(50 * SECONDS):
+        if file.with_name("socket").exists():
+            return file
+        time.sleep(0.02)
+    raise AssertionError("the process does not start")
+
+
+def start() -> Path:
+    """Start the process, which ends with this one."""
     folder = Path(tempfile.mkdtemp(prefix="osbctl-warm-"))
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.cli.warm", str(folder / "socket")], cwd=ROOT, stdout=subprocess.PIPE
-    )
+    server = subprocess.Popen([sys.executable, "-m", "tests.cli.warm", str(folder / "socket")], cwd=ROOT)
     atexit.register(_end, server, folder)
-    assert server.stdout
-    assert server.stdout.readline() == b"ready\n"
     file = folder / "osbctl"
     file.write_text(CLIENT.format(python=sys.executable, address=str(folder / "socket")))
     file.chmod(0o755)
@@ -130,10 +140,8 @@ class Fork:
 
 
 def _end(server: subprocess.Popen[bytes], folder: Path) -> None:
-    assert server.stdout
     server.terminate()
     server.wait(60)
-    server.stdout.close()
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
@@ -148,9 +156,9 @@ def main(address: str) -> None:
     gc.collect()
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(address)
-        listener.listen(16)
-        print("ready", flush=True)
+        listener.bind(f"{address}.new")
+        listener.listen(64)
+        os.rename(f"{address}.new", address)  # noqa: PTH104
         while True:
             there, _ = listener.accept()
             with there:
