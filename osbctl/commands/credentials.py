@@ -12,7 +12,6 @@ from osbctl.commands.output import (
     check_output,
     handle_output_error,
     print_note,
-    write_lines,
     write_output,
     write_stderr,
 )
@@ -174,7 +173,7 @@ def verify_password(
     best = max(fitting, key=lambda record: record.expires_at)
     if best.has_expired:
         return _fail(f"the password matches {best.display_name!a}, which expired at {best.expires}")
-    write_lines([f"the password matches {best.display_name!a}"])
+    write_output(f"the password matches {best.display_name!a}\n")
     _warn_of_few_rounds(best)
     return 0
 

@@ -30,6 +30,7 @@ from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_updat
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
+from osbctl.sources.folder.source_tree import LOCK, MANIFEST, is_brokerpak
 from osbctl.sources.read_bytes import is_in_git, is_revision, path_in_revision, read_bytes, run_git
 
 
@@ -139,8 +140,7 @@ def diff(
     if is_revision(old):
         revision, folder = old, new or "."
         check_in_clone(revision, [folder])
-        sources = find_named_catalogs([folder], exclude=exclude)
-        pairs = pair_with_revision(revision, sources, "" if sources == [folder] else folder, exclude)
+        pairs = _find_pairs(revision, folder, exclude)
         old, new = pairs[0]
     elif new is None:
         message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"
@@ -313,6 +313,18 @@ class Pair(NamedTuple):
     new: str
 
 
+def _find_pairs(revision: str, folder: str, excluded: Sequence[str]) -> list[Pair]:
+    """The pairs of a catalog, or of those in a folder, all of which may be gone."""
+    from osbctl.sources.discovery import find_sources
+
+    sources = find_named_catalogs([folder], exclude=excluded)
+    if sources != [folder]:
+        return pair_with_revision(revision, sources, folder, excluded)
+    if os.path.isdir(folder) and not find_sources(folder, excluded=excluded).sources:  # noqa: PTH112
+        return pair_with_revision(revision, (), folder, excluded) or [Pair("", folder)]
+    return pair_with_revision(revision, sources, "")
+
+
 def pair_with_revision(revision: str, sources: Sequence[str], folder: str, excluded: Sequence[str] = ()) -> list[Pair]:
     """Each of `sources` with the one at the same path in a revision, or at the path from which git sees it moved.
 
@@ -322,19 +334,32 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     from osbctl.sources.discovery import is_below, is_excluded
 
     moved, deleted = _changed_paths(revision, folder) if folder else ({}, [])
-    former = (path_in_revision(revision, moved.get(os.path.normpath(source), source)) for source in sources)
-    pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(former, sources, strict=True)]
-    below = {os.path.normpath(source).replace(os.sep, "/") for source in sources}
-    gone = (
-        path_in_revision(revision, path)
-        for path in deleted
-        if not (is_excluded(path, excluded) or is_below(path, below))
-    )
-    return pairs + [Pair(old, "") for old in gone if _holds_catalog(old)]
+    now = {os.path.normpath(source).replace(os.sep, "/"): source for source in sources}
+    former = {}
+    for name in now:
+        # A file of a source folder may be moved into one that was there, or from one that still is.
+        is_moved = name in moved and moved[name] not in now and not is_in_git(path_in_revision(revision, name))
+        former[name] = moved[name] if is_moved else name
+    olds = (path_in_revision(revision, path) for path in former.values())
+    pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(olds, now.values(), strict=True)]
+    below = {*now, *former.values()}
+    deleted = [path for path in deleted if not ("." in below or is_excluded(path, excluded) or is_below(path, below))]
+    return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
+
+
+def _find_catalogs(revision: str, files: Sequence[str]) -> list[str]:
+    """The brokerpaks, the source folders with a lock, and the other catalogs that files of a revision belong to."""
+    from osbctl.sources.discovery import is_below
+
+    heads = {path[: path.rfind(end)] for path in files for end in ("/services/", f"/{MANIFEST}") if end in path}
+    olds = {head: path_in_revision(revision, head) for head in sorted(heads)}
+    whole = {head: old for head, old in olds.items() if is_in_git(f"{old}/{LOCK}") or is_brokerpak(old)}
+    others = (path_in_revision(revision, path) for path in files if not is_below(path, whole))
+    return [*whole.values(), *filter(_holds_catalog, others)]
 
 
 def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:
-    """The files below a folder that were moved since a revision (new path to old), and those that were deleted."""
+    """What was moved since a revision, files and their folders (new path to old), and the files that were deleted."""
     from osbctl.sources.discovery import is_own_file, may_be_catalog
 
     listed = run_git(
@@ -344,11 +369,15 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
     moved, deleted = {}, []
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)
-        here = os.path.normpath(os.path.join(folder, path))  # noqa: PTH118
+        here = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
         if status.startswith(("R", "C")):
-            moved[os.path.normpath(os.path.join(folder, next(fields)))] = here  # noqa: PTH118
+            new = os.path.normpath(os.path.join(folder, next(fields))).replace(os.sep, "/")  # noqa: PTH118
+            moved[new] = here
+            while new != "." and new.rpartition("/")[2] == here.rpartition("/")[2]:
+                new, here = (path.rpartition("/")[0] or "." for path in (new, here))
+                moved.setdefault(new, here)
         elif status == "D" and may_be_catalog(path) and is_own_file(path):
-            deleted.append(here.replace(os.sep, "/"))
+            deleted.append(here)
     return moved, deleted
 
 

@@ -185,6 +185,24 @@ def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) ->
     assert "moved.yaml is new" not in done.stdout
 
 
+def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> None:
+    (project / "a").mkdir()
+    git(project, "mv", "my-catalog", "a/my new")
+    assert changes(project, "HEAD", code=0) == []
+    assert osbctl("diff", "HEAD", cwd=project, code=0).stdout == ""
+    settings = project / "a/my new/catalog.yaml"
+    settings.write_text(settings.read_text().replace("services: [postgres, redis]", "services: [redis]"))
+    git(project, "rm", "-qf", "a/my new/services/postgres.yaml")
+    assert changes(project, "HEAD", code=1) == [("change-service-removed", "a/my new/catalog.yaml")]
+    git(project, "rm", "-rqf", "a")
+    assert "redis: removed, with 2 plans" in osbctl("diff", "HEAD", cwd=project, code=1).stdout
+    assert sum(rule == "change-catalog-emptied" for rule, _ in changes(project, "HEAD", code=1)) == 1
+    git(project, "rm", "-qf", "a.yaml", "b/broker.json")
+    assert sum(rule == "change-catalog-emptied" for rule, _ in changes(project, "HEAD", code=1)) == 3
+    git(project, "commit", "-qm", "none")
+    assert "there is no catalog in this folder" in osbctl("diff", "HEAD", cwd=project, code=3).stderr
+
+
 def test_diff_shows_the_rest_where_one_cannot_be_read(project: Path) -> None:
     write(project, {"a.yaml": GOOD.replace("name: small", "name: tiny", 1), "b/broker.json": OTHER[:-20]})
     for kind in ("text", "json", "markdown", "github", "gitlab", "sarif", "junit"):
