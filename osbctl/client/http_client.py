@@ -32,8 +32,8 @@ class HttpClient:
     """Connections to the broker at `address`, with a deadline for all of them together.
 
     At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
-    each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel; `proxy` is the host and
-    port of the proxy, or empty.
+    each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel (`has_tunnel`); `proxy` is
+    the host and port of the proxy, or empty.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -42,7 +42,7 @@ class HttpClient:
         self._watched: list[socket.socket] = []
         self._timer = threading.Timer(options.total_seconds, self._cut_connections)
         self._timer.daemon = True
-        self.connected = False
+        self.connected = self.has_tunnel = False
         proxy = find_proxy(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _create_pool(self, proxy)
 
@@ -153,6 +153,10 @@ def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
             client.check_peer(sock)
             return sock
 
+        def _tunnel(self) -> None:
+            super()._tunnel()
+            client.has_tunnel = True
+
         def connect(self) -> None:
             super().connect()
             client.connected = True
@@ -188,13 +192,9 @@ class NoResponseError(ResponseError):
 
 def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, str]:
     """Return the kind of a failure, a message and advice."""
-    if isinstance(error, faults.ProxyError):
-        cause = error.original_error
-        if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
-            text = f"cannot be reached: {_explain_connect_error(cause)[0]}"
-        else:
-            text = f"makes no connection: {_error_text(cause, client)}"
-        return Failure.UNREACHABLE, f"the proxy {escape_line(client.proxy)} {text}", _PROXY
+    if isinstance(error, faults.ProxyError) or (client.proxy and not client.has_tunnel):
+        text = f"the proxy {escape_line(client.proxy)} {_explain_proxy_error(error, client)}"
+        return Failure.UNREACHABLE, text, _PROXY
     if isinstance(error, faults.NameResolutionError):
         return Failure.UNREACHABLE, "there is no such host", "check the name"
     if isinstance(error, faults.NewConnectionError):
@@ -206,10 +206,21 @@ def _explain_error(error: Exception, client: HttpClient) -> tuple[Failure, str, 
     if isinstance(error, faults.SSLError):
         return _explain_tls_error(error.args[0], client)
     if isinstance(error, faults.ProtocolError | faults.InvalidHeader):
+        text = _error_text(error, client)
+        if text.startswith("got more than"):  # a limit of http.client, not of platforms
+            return Failure.TOO_LARGE, f"its header is larger than osbctl reads: {text}", ""
         return Failure.NO_RESPONSE, *_explain_protocol_error(error, client)
     if isinstance(error, OSError):
         return Failure.NO_RESPONSE, f"the connection failed: {_error_text(error, client)}", ""
     return Failure.NO_RESPONSE, f"the request failed: {type(error).__name__}", ""
+
+
+def _explain_proxy_error(error: Exception, client: HttpClient) -> str:
+    cause = error.original_error if isinstance(error, faults.ProxyError) else error
+    if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
+        return f"cannot be reached: {_explain_connect_error(cause)[0]}"
+    text = _explain_protocol_error(cause, client)[0] if cause is error else _error_text(cause, client)
+    return f"makes no connection: {'it did not answer in time' if client.expired else text}"
 
 
 def _explain_connect_error(error: Exception) -> tuple[str, str]:

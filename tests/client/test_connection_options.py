@@ -22,7 +22,7 @@ from osbctl.errors import SourceError
 from tests.broker.conftest import authority as authority
 from tests.broker.harness import Authority, encrypted
 from tests.cli.program import at_controlling_terminal, osbctl
-from tests.client.test_catalog_client import listening
+from tests.client.test_catalog_client import broker, listening
 from tests.conformance.faulty import PASSWORD, USER, faulty
 
 OPTIONS = ConnectionOptions(user=USER, password=PASSWORD, connect_seconds=3, total_seconds=5)
@@ -87,6 +87,15 @@ def test_what_a_proxy_may_do_wrong() -> None:
     assert f"the proxy {at} makes no connection: " in caught.value.message
     assert "407" in caught.value.message
     assert "NO_PROXY" in caught.value.advice
+    address = f"https://{HOST}/v2/catalog"
+    # What ends before there is a tunnel is not the broker's fault: no platform is said to refuse it.
+    with proxy(1, b"no\r\n\r\n") as (at, _), pytest.raises(SourceError, match=f"{at} makes no .*not proper HTTP: no"):
+        check_broker(address, replace(OPTIONS, proxies={"all": at}))
+    with (
+        broker(None) as (silent, _),
+        pytest.raises(SourceError, match="makes no connection: it did not answer in time"),
+    ):
+        check_broker(address, replace(OPTIONS, total_seconds=0.5, proxies={"all": f"http://{urlsplit(silent).netloc}"}))
     with pytest.raises(SourceError, match=r"the proxy 127\.0\.0\.1:9 cannot be reached: the connection was refused"):
         fetch_catalog(f"https://{HOST}/v2/catalog", replace(OPTIONS, proxies={"https": "127.0.0.1:9"}))
 

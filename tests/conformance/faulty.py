@@ -211,6 +211,8 @@ class Handler(BaseHTTPRequestHandler):
             headers["X-Debug"] = self.headers.get("Authorization", "") + ("\n-" if fault == "own-header-first" else "")
         if fault == "two-fields":
             headers["Content-Type"] += "\napplication/json"
+        if fault == "many-headers":
+            headers |= {f"X-{number}": "" for number in range(100)}
         if fault == "leaks":
             headers["X-Broker-API-Request-Identity"] = self.headers.get("Authorization", "")
         body, packing = self._compress_body(body)

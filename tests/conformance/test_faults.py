@@ -59,7 +59,7 @@ BREAKS = {
     ],
     "wire-slow": ["slow"],
     "wire-cut": ["cut", "drips-body"],
-    "wire-no-answer": ["hangs", "hangs-later", "closes", "garbage", "drips-head"],
+    "wire-no-answer": ["hangs", "hangs-later", "closes", "garbage", "drips-head", "many-headers"],
     "wire-error-body wire-status": ["not-200", "gateway"],
     "wire-content-type": ["content-type"],
     "wire-double-slash": ["double-slash", "cleans-308"],
@@ -93,6 +93,7 @@ REFUSED: dict[str, set[Platform]] = {
     "created": ALL - {KORIFI},
     "gzip-half": ALL - {CF},
     "version-old": {KORIFI},
+    "many-headers": set(),
     "html-when-new": {KORIFI},
     "html-when-old": ALL,
     "empty-when-new": set(),
@@ -105,7 +106,7 @@ REFUSED: dict[str, set[Platform]] = {
 WITHOUT_CATALOG = {
     "redirects-away", "redirects-nowhere", "redirects-up", "loops", "cut", "drips-head", "drips-body", "hangs",
     "closes", "garbage", "not-json", "mark", "trailing", "a-list", "nan", "not-200", "gateway", "not-modified",
-    "created", "version-new", "br", "deflate", "html-when-old",
+    "created", "version-new", "br", "deflate", "html-when-old", "many-headers",
 }  # fmt: skip
 """The faults that let no catalog through."""
 
