@@ -38,7 +38,7 @@ CASES = [*product(PAIRS, (False, True), LISTED, OLD, NEW)]
 @pytest.mark.fuzz
 def test_a_change_that_refuses_one_spelling_is_never_safe() -> None:
     """The judge is the reference validator, on requests with each number in both spellings."""
-    cases = CASES if EVERY_CASE else CASES[::23]
+    cases = CASES if EVERY_CASE else CASES[::41]
     safe = 0
     for drafts, is_negated, values, before, after in cases:
         schemas = [{"enum": values, **before}, {**after} if "enum" in after else {"enum": values, **before, **after}]

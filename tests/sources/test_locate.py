@@ -148,13 +148,13 @@ def test_lines_are_the_same_in_whatever_order_they_are_asked_for() -> None:
         assert lines.at(offset)[1:4] == (len(before), len(before[-1]) + 1, text.split("\n")[len(before) - 1])
 
 
-def test_thirty_thousand_places_take_time_in_proportion() -> None:
-    data = json.dumps({"services": [{"plans": [{"": "{"}] * 30_000, "metadata": {"\\": [1]}}]}).encode()
+def test_ten_thousand_places_take_time_in_proportion() -> None:
+    data = json.dumps({"services": [{"plans": [{"": "{"}] * 10_000, "metadata": {"\\": [1]}}]}).encode()
     document = parse_document(data, "x.json")
     start = time.process_time()
-    found = document.locate([("services", 0, "plans", n, "") for n in range(30_000)])
-    assert time.process_time() - start < 5
-    assert found["services", 0, "plans", 29_999, ""].column == data.rindex(b'"": "{"') + 1
+    found = document.locate([("services", 0, "plans", n, "") for n in range(10_000)])
+    assert time.process_time() - start < 1
+    assert found["services", 0, "plans", 9_999, ""].column == data.rindex(b'"": "{"') + 1
 
 
 # Anchors, aliases and merge keys in any tangle: values and places as a writer that knows both has set them.
