@@ -178,15 +178,24 @@ def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude:
     return named
 
 
-def select_catalogs(files: Sequence[str]) -> list[str]:
-    """The sources that these files are, or are parts of, as a hook needs them; other files are left out."""
+def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[str]:
+    """The sources that these files are, or are parts of, as a hook needs them; other files are left out.
+
+    Standard input and folders are no files of a hook, and stay.
+    """
     from pathlib import Path
 
-    from osbctl.sources.discovery import find_source_of, is_catalog_file, is_own_file, may_be_catalog
+    from osbctl.sources.discovery import find_source_of, is_catalog_file, is_excluded, is_own_file, may_be_catalog
 
-    own = [name for name in files if is_own_file(report_name(name)) and may_be_catalog(report_name(name))]
-    found = (find_source_of(Path(name)) or (name if is_catalog_file(name) else "") for name in own)
-    return [name for name in dict.fromkeys(found) if name]
+    def source_of(file: str) -> str:
+        if file == "-" or os.path.isdir(file):  # noqa: PTH112
+            return file
+        name = report_name(file)
+        if not is_own_file(name) or not may_be_catalog(name) or is_excluded(name, exclude):
+            return ""
+        return find_source_of(Path(file)) or (file if is_catalog_file(file) else "")
+
+    return [source for source in dict.fromkeys(map(source_of, files)) if source]
 
 
 def _search(folder: str, quiet: bool, exclude: Sequence[str]) -> Sequence[str]:

@@ -61,10 +61,11 @@ def validate(settings: ValidationSettings) -> int:
     """
     _check_options(settings)
     where, quiet = settings.where, settings.quiet
-    if settings.catalogs_only and settings.sources:
-        sources = select_catalogs(settings.sources)
-    else:
-        sources = find_named_catalogs(settings.sources, quiet=quiet, exclude=settings.exclude)
+    sources: Sequence[str] = settings.sources
+    if settings.catalogs_only and sources:
+        sources = select_catalogs(sources, settings.exclude)
+    if sources or not settings.sources:
+        sources = find_named_catalogs(sources, quiet=quiet, exclude=settings.exclude)
     settings = settings._replace(sources=tuple(sources))
     check_options_used(sources, env=where.env, stdin_filename=settings.stdin_filename)
     inputs = (*sources, *settings.schemas, where.config, where.env)

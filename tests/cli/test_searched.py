@@ -270,6 +270,14 @@ def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
     assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [*TAKEN, "my-catalog"]
     done = osbctl("validate", "--catalogs-only", *LEFT, cwd=project, code=0)
     assert done.stdout == done.stderr == ""
+    for words, wanted in (
+        ("my-catalog b nothere.yaml", ["my-catalog", "b/broker.json"]), ("- a.yaml", ["<stdin>", "a.yaml"]),
+        ("a.yaml b/broker.json --exclude b", ["a.yaml"]), ("", ["a.yaml", "b/broker.json", "my-catalog"]),
+    ):  # fmt: skip
+        with case(words):
+            git(project, "clean", "-qfd")
+            done = osbctl("validate", "--catalogs-only", *words.split(), "-f", "json", cwd=project, stdin=GOOD, code=0)
+            assert [document["name"] for document in json.loads(done.stdout)["documents"]] == wanted
 
 
 def test_the_hook_is_asked_about_every_file_that_may_be_a_catalog() -> None:
