@@ -342,11 +342,7 @@ def is_imported_writer(node: ast.AST) -> bool:
 
 
 def writes_files(node: ast.AST) -> bool:
-    if (
-        isinstance(node, ast.Attribute)
-        and node.attr in LAST_WORDS
-        and not OPENED.isdisjoint((node.attr, ast.unparse(node)))
-    ):
+    if isinstance(node, ast.Attribute) and node.attr in LAST_WORDS and {node.attr, ast.unparse(node)} & OPENED:
         return True
     return is_opened_for_writing(node) or is_replaced_path(node) or is_imported_writer(node)
 

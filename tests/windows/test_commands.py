@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -22,7 +22,10 @@ from tests.windows import machine
 from tests.windows.machine import LINUX, ROOT, WINDOWS, run_calls
 
 Call = dict[str, Any]
-on_windows = pytest.mark.windows
+
+
+def on_windows(test: Callable[..., None]) -> Callable[..., None]:
+    return pytest.mark.windows(pytest.mark.usefixtures("windows")(test))
 
 
 def call(*words: str, stdin: str = "", **variables: str) -> Call:
@@ -53,10 +56,9 @@ FILES = {
 }
 
 CALLS = [
-    *(
-        call(*words.split())
-        for words in ("--version", "--help", "validate --help", "rules", "rules schema-type", "schema")
-    ),
+    *map(call, ("--version", "--help", "rules", "schema")),
+    call("validate", "--help"),
+    call("rules", "schema-type"),
     *(one for name in (SHIPPED[0], "two words.yaml", "größe.json", "sub/inner.yaml") for one in calls_on(name)),
     call("validate", "two words.yaml", "größe.json", "broken.yaml", "absent.yaml", "sub", *SHIPPED),
     call("validate", "sub/inner.yaml", "-f", "gitlab", "-o", "report.json"),
@@ -157,7 +159,6 @@ def windows() -> Iterator[None]:
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_every_command_gives_on_windows_what_it_gives_on_linux(tmp_path: Path) -> None:
     linux, windows = folders(tmp_path)
     every = [*MORE_CALLS, *CALLS]
@@ -167,7 +168,6 @@ def test_every_command_gives_on_windows_what_it_gives_on_linux(tmp_path: Path) -
 
 @on_windows
 @needs_corpus
-@pytest.mark.usefixtures("windows")
 def test_real_catalogs_give_on_windows_what_they_give_on_linux(tmp_path: Path) -> None:
     linux, windows = folders(tmp_path)
     real = catalogs()
@@ -181,7 +181,6 @@ def test_real_catalogs_give_on_windows_what_they_give_on_linux(tmp_path: Path) -
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_both_spellings_of_a_path_name_the_same_file_in_reports(tmp_path: Path) -> None:
     _, windows = folders(tmp_path)
     names = ("sub/inner.yaml", "sub\\inner.yaml", "./sub/inner.yaml", ".\\sub\\inner.yaml")
@@ -196,7 +195,6 @@ def test_both_spellings_of_a_path_name_the_same_file_in_reports(tmp_path: Path) 
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_commands_of_brokers_give_on_windows_what_they_give_on_linux(
     tmp_path: Path, pair: Any, authority: Authority
 ) -> None:
@@ -230,9 +228,8 @@ def test_commands_of_brokers_give_on_windows_what_they_give_on_linux(
     times = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?Z?|\d+(\.\d+)? m?s\b")
     for one, here, there in zip([*first, *then], *answers, strict=True):
         with case(" ".join(one["words"])):
-            assert [times.sub("", str(part)) for part in output(there)] == [
-                times.sub("", str(part)) for part in output(here)
-            ]
+            found, expected = ([times.sub("", str(part)) for part in output(one)] for one in (there, here))
+            assert found == expected
     assert (windows / "fetched.json").read_bytes() == (linux / "fetched.json").read_bytes()
 
 
@@ -251,7 +248,6 @@ except SourceError as error:
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 @pytest.mark.parametrize(
     ("seconds", "told"),
     [("5", ""), ("0", "faulty.yaml: cannot be written: it is write-protected, or another program has it open")],
@@ -259,21 +255,14 @@ except SourceError as error:
 def test_a_file_is_replaced_once_other_programs_have_closed_it(tmp_path: Path, seconds: str, told: str) -> None:
     _, windows = folders(tmp_path)
     before = (windows / "faulty.yaml").read_bytes()
-    done = subprocess.run(
-        [*WINDOWS, "-c", WHILE_OPEN, seconds],
-        cwd=windows,
-        env=machine.environment(),
-        input="",
-        capture_output=True,
-        text=True,
-    )
+    command = [*WINDOWS, "-c", WHILE_OPEN, seconds]
+    done = subprocess.run(command, cwd=windows, env=machine.environment(), input="", capture_output=True, text=True)
     assert (done.stdout.strip(), done.returncode) == (told, 0), done.stderr
     assert (windows / "faulty.yaml").read_bytes() == (before if told else b"new")
     assert not list(windows.glob(".faulty*"))
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_records_added_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
     _, windows = folders(tmp_path)
     words = [*WINDOWS, "-m", "osbctl", *ADD]
@@ -289,24 +278,18 @@ def test_records_added_at_the_same_time_are_all_kept(tmp_path: Path) -> None:
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_whole_processes_write_utf_8_with_lf(tmp_path: Path) -> None:
     linux, windows = folders(tmp_path)
+    on_linux = machine.environment(PYTHONPATH=str(ROOT))
     for words in (["validate", "größe.json"], ["validate", "--help"], ["show", "größe.json"]):
         here, there = (
-            subprocess.run(
-                [*python, "-m", "osbctl", *words], cwd=folder, env=env, input=b"", capture_output=True, check=False
-            )
-            for folder, python, env in (
-                (linux, LINUX, machine.environment(PYTHONPATH=str(ROOT))),
-                (windows, WINDOWS, machine.environment()),
-            )
+            subprocess.run([*python, "-m", "osbctl", *words], cwd=folder, env=env, input=b"", capture_output=True)
+            for folder, python, env in ((linux, LINUX, on_linux), (windows, WINDOWS, machine.environment()))
         )
         assert (there.stdout, there.returncode) == (here.stdout, here.returncode), words
 
 
 @on_windows
-@pytest.mark.usefixtures("windows")
 def test_the_language_server_answers(tmp_path: Path) -> None:
     _, windows = folders(tmp_path)
 
@@ -321,8 +304,7 @@ def test_the_language_server_answers(tmp_path: Path) -> None:
     with subprocess.Popen(
         command, cwd=windows, env=machine.environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE
     ) as server:
-        assert server.stdin
-        assert server.stdout
+        assert server.stdin and server.stdout
         server.stdin.write(
             message(id=1, method="initialize", params={"processId": None, "rootUri": None, "capabilities": {}})
             + message(method="initialized", params={})
