@@ -205,16 +205,8 @@ def test_a_fault_offers_nothing_and_says_nothing(shop: Path) -> None:
     (shop / "faulty.json").write_text("{")
     (shop / "large.json").write_text(json.dumps(SHOP) + " " * 2_000_000)
     (shop / "not.sqlite").write_text("x" * 5000)
-    for source in (
-        "fifo",
-        "faulty.json",
-        "large.json",
-        "none.json",
-        "-",
-        "https://b.example.com",
-        "HEAD:shop.json",
-        ".",
-    ):
+    sources = ("fifo", "faulty.json", "large.json", "none.json", "-", "https://b.example.com", "HEAD:shop.json", ".")
+    for source in sources:
         with case(source):
             assert offered("show", source, "-s", "", cwd=shop) == []
     with socket.create_server(("127.0.0.1", 0)) as server:

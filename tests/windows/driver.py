@@ -18,21 +18,10 @@ CODE_PAGE = "cp1252" if os.name == "nt" else "utf-8"
 """The encoding of streams that are no console."""
 
 FLAGS = ["O_NONBLOCK", "O_NOCTTY", "O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"]
-FUNCTIONS = [
-    "fork",
-    "forkpty",
-    "geteuid",
-    "getuid",
-    "getgid",
-    "fchmod",
-    "fchown",
-    "chown",
-    "lchown",
-    "sched_getaffinity",
-]
+FUNCTIONS = ["fork", "forkpty", "geteuid", "getuid", "getgid", "fchmod", "fchown", "chown", "lchown"]
 SIGNALS = ["SIGHUP", "SIGPIPE", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGCHLD", "SIGKILL", "alarm", "setitimer"]
 LACKING: dict[Any, list[str]] = {
-    os: [*FLAGS, *FUNCTIONS, "mkfifo", "setsid", "getpgid", "killpg", "pipe2", "posix_spawn"],
+    os: [*FLAGS, *FUNCTIONS, "mkfifo", "setsid", "getpgid", "killpg", "pipe2", "posix_spawn", "sched_getaffinity"],
     signal: SIGNALS,
     select: ["poll", "epoll"],
     socket: ["AF_UNIX"],
