@@ -62,9 +62,9 @@ Rule("wire-error-body", WARNING, WIRE).register("""The body of an error is not a
     Source: OSB, Service Broker Errors""")
 Rule("wire-double-slash", WARNING, WIRE).register("""`//v2/catalog` is not served.
 
-    Cloud Controller asks so where the broker was registered with a slash at the end of its address. A redirect to
-    `/v2/catalog` is fine, except 308, which it does not follow.
-    Source: How Cloud Controller joins addresses""")
+    Cloud Controller and SAP Service Manager ask so where the broker was registered with a slash at the end of its
+    address. A redirect to `/v2/catalog` is fine, except 308, which Cloud Controller does not follow.
+    Source: How these platforms join addresses""")
 Rule("wire-request-identity", WARNING, WIRE).register("""\
     `X-Broker-API-Request-Identity` does not come back as it was sent.
     Source: OSB 2.15, Request Identity Header""")

@@ -136,6 +136,13 @@ def test_a_fault_is_found(name: str) -> None:
         assert secret not in messages
 
 
+@pytest.mark.parametrize("platform", KNOWN)
+def test_a_doubled_slash_is_asked_for_by_those_who_do_not_trim(platform: Platform) -> None:
+    with faulty("double-slash") as (address, _):
+        found = found_rules(check_broker(address, OPTIONS, [platform], **PATIENCE))
+    assert found == ({"wire-double-slash"} if platform in (CF, SM) else set())
+
+
 def test_every_rule_of_the_wire_is_shown() -> None:
     shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate"}
     assert shown == {rule.id for rule in RULES.values() if rule.category is Category.WIRE}

@@ -63,5 +63,6 @@ PLATFORM = PlatformRecord(
     sharing=BY_BROKER,
     visibility_lists={"excludedPlatformNames": True, "supportedPlatformNames": False, "supportedPlatforms": False},
     timeout=15.0,
+    doubles_slash=True,  # pkg/osb: "%s/v2/catalog"
     in_accepted_by_all=True,
 )
