@@ -1,5 +1,6 @@
 """With a platform chosen, findings, verdicts, changes and commands name no other: no warning, and no word."""
 
+import functools
 import json
 import re
 from itertools import cycle, product
@@ -14,9 +15,9 @@ from osbctl.platforms.verdict import judge
 from osbctl.reports import Format
 from osbctl.reports.changes import DiffFormat
 from osbctl.rule import RULES
-from osbctl.sources.document import parse_document
+from osbctl.sources.document import Document, parse_document
 from tests import test_examples
-from tests.case import case
+from tests.case import case, each
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.comparison.test_table import ROWS
@@ -51,7 +52,7 @@ def test_each_platform_has_words() -> None:
         assert not words_of_others(platform, f"{platform.label} {platform}")
 
 
-@pytest.mark.parametrize("platform", Platform)
+@each("platform", Platform)
 def test_findings_of_every_rule(platform: Platform) -> None:
     """On the examples of all rules, which break each of them."""
     seen = set()
@@ -67,11 +68,16 @@ def test_findings_of_every_rule(platform: Platform) -> None:
     assert len(seen) > 60
 
 
-@pytest.mark.parametrize("platform", Platform)
+@functools.cache
+def as_document(side: str) -> Document:
+    return parse_document(side.encode(), "c.json")
+
+
+@each("platform", Platform)
 def test_changes_of_every_kind(platform: Platform) -> None:
     seen = set()
     for row in ROWS:
-        old, new = (parse_document(json.dumps(side).encode(), "c.json") for side in (row.old, row.new))
+        old, new = (as_document(json.dumps(side)) for side in (row.old, row.new))
         comparison = compare_documents(old, new, frozenset({platform}))
         for change in comparison.changes:
             seen.add(change.rule)
