@@ -308,26 +308,27 @@ class _StringInFile:
 
     def move(self, inner: Location) -> Location:
         """The location in the file of a location in the string's text."""
-        start, lines, first = self._start
-        line = first + inner.line
-        if lines and not inner.excerpt:  # the end of the text: the line after it is of something else
-            return Location(start.source, line - 1, len(lines[line - 2]) + 1, lines[line - 2])
+        start, lines, first, own_lines = self._start
+        line, own = first + inner.line, own_lines[inner.line - 1]
+        if lines and not own:  # the end of the text: the line after it is of something else
+            return Location(start.source, line - 1, len(lines[line - 2]) + 1)
         outer = lines[line - 1] if line <= len(lines) else ""
-        if not outer or not outer.endswith(inner.excerpt):
+        if not outer or not outer.endswith(own):
             return start
-        indent = len(outer) - len(inner.excerpt)
+        indent = len(outer) - len(own)
         secrets = tuple((begin + indent, end + indent) for begin, end in inner.secrets)
-        return Location(start.source, line, inner.column + indent, outer, inner.end and inner.end + indent, secrets)
+        excerpt, end = outer if inner.excerpt else "", inner.end and inner.end + indent
+        return Location(start.source, line, inner.column + indent, excerpt, end, secrets)
 
     @cached_property
-    def _start(self) -> tuple[Location, list[str], int]:
-        """The location of the string; of a block, the lines of the file; and the number of the line with its `|`."""
+    def _start(self) -> tuple[Location, list[str], int, list[str]]:
+        """The location of the string; of a block, the lines of the file, and the number of the first; its own lines."""
         (file,), path = self.place.document.texts, self.place.path
         span = file.spans().get(path)
         is_block = span is not None and span.style == "|"
         lines = LINE_END.split(file.text) if is_block else []
         first = len(LINE_END.findall(file.text, 0, span.start)) + 1 if span else 0
-        return file.locate([path])[path]._replace(excerpt=""), lines, first
+        return file.locate([path])[path]._replace(excerpt=""), lines, first, LINE_END.split(self.place.value)
 
 
 # The document of a catalog.

@@ -14,7 +14,7 @@ from osbctl.catalog import Catalog
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.messages import Sentence
 from osbctl.paths import JsonPath, get_at, pointer
-from osbctl.sources.places import Lines, Span, TextFault, check_faults
+from osbctl.sources.places import Lines, Span, TextFault, check_faults, unread_range
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -119,20 +119,21 @@ class ParsedText(Document):
         return self._span.spans(aliases=aliases and self.syntax == "yaml")  # to count copies takes long
 
     @cached_property
-    def _located_lines(self) -> Lines:
+    def lines(self) -> Lines:
+        """The lines of the text, with the ranges of values that may be secret."""
         text, ranges = self.text, self._span.secret_ranges()
         # A block collection of YAML ends where the next key begins.
         return Lines(self.name, text, [(start, start + len(text[start:end].rstrip())) for start, end in ranges])
 
     def locate(self, paths: Iterable[JsonPath]) -> dict[JsonPath, Location]:
-        lines = self._located_lines
+        lines = self.lines
         spans = {path: self._span.find(path)[-1] for path in paths}
         return {path: lines.at(span.entry_start, span.shown_end) for path, span in spans.items()}
 
     def check_faults(self, path: JsonPath) -> tuple[Finding, ...]:
         if not self.faults:
             return ()
-        return check_faults(self.faults, self._located_lines, self._span.find(path) if path else ())
+        return check_faults(self.faults, self.lines, self._span.find(path) if path else ())
 
 
 Origin: TypeAlias = tuple[Document, JsonPath]
@@ -279,7 +280,7 @@ def is_template(text: str) -> bool:
 
 
 def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:
-    return DocumentError((Lines(name, text).error("syntax", message, offset, hint),))
+    return DocumentError((Lines(name, text, unread_range(text)).error("syntax", message, offset, hint),))
 
 
 def decode_utf8(data: bytes, name: str) -> str:
@@ -290,7 +291,8 @@ def decode_utf8(data: bytes, name: str) -> str:
         place, message = Location(name, 1, 1), "the text is UTF-16 or UTF-32, not UTF-8"
     except UnicodeDecodeError as error:
         data = error.object
-        place = Lines(name, data.decode("utf-8", "replace")).at(len(data[: error.start].decode("utf-8")))
+        text = data.decode("utf-8", "replace")
+        place = Lines(name, text, unread_range(text)).at(len(data[: error.start].decode("utf-8")))
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 
@@ -316,7 +318,11 @@ def _parse_json_or_yaml(text: str, name: str, limits: Limits, *, allow_flow: boo
     read = yaml_reader.parse(text, name, limits)
     mismatch = [_mismatch_finding(name, "JSON", "YAML")] if named == "json" else []
     document = ParsedText(name, read.value, "yaml", text=text, faults=read.faults)
-    document.notes = (*read.notes, *mismatch)
+
+    def masked(place: Location) -> Location:
+        return place._replace(secrets=document.lines.at(document.lines.offset_of(place)).secrets)
+
+    document.notes = (*(note.moved(masked) for note in read.notes), *mismatch)
     return document
 
 

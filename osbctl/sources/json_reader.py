@@ -111,7 +111,7 @@ class _Walk(FaultRecorder):
 
     def _walk_value(self, start: int, path: JsonPath, key: tuple[int, int]) -> tuple[Span, int]:
         """The span of the value at `start`, with those in it, and the offset of the next token."""
-        self._path = path
+        self._path, self._last = path, start
         first = self._text[start : start + 1]
         closing = _CLOSING.get(first)
         if closing and len(path) >= self._depth:
@@ -122,8 +122,10 @@ class _Walk(FaultRecorder):
                 span.style = first
         else:
             span = Span(start, start, key)
-            span.below = {}
+            span.below, span.unread = {}, []
+            self._open_spans.append(span)
             span.end = self._walk_collection(span, path, closing)
+            self._open_spans.pop()
             span.shown_end = key[1] or span.end
         return span, self._skip_space(span.end)
 
@@ -138,7 +140,10 @@ class _Walk(FaultRecorder):
                 span.below[index], offset = self._walk_value(offset, (*path, index), (0, 0))
             else:
                 key, end = self._walk_key(offset, keys)
+                self._path, self._last = (*path, key), offset
                 value = self._skip_colon(key, end)
+                if key in span.below:
+                    span.unread.append((key, span.below[key]))
                 span.below[key], offset = self._walk_value(value, (*path, key), (offset, end))
             index += 1
         return offset + 1
@@ -237,7 +242,8 @@ def _quote_text_at(text: str, offset: int) -> str:
         return "the end of the document"
     from osbctl.masking import mask_secrets  # only a fault needs it
 
-    return _short_repr(mask_secrets(text[offset : offset + 20].split("\n")[0]))
+    shown = re.split(r"(?<!^)\\|\n", text[offset : offset + 20])[0]  # an escape may be of a secret name
+    return _short_repr(mask_secrets(shown))
 
 
 def _short_repr(text: str) -> str:

@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name, may_hide
+from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_hide
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
@@ -26,11 +26,6 @@ def is_decimal_comma(text: str, offset: int) -> bool:
 
 LINE_END = re.compile(r"\r\n?|\n")
 """LF, CRLF or a lone CR, as in YAML 1.2 (5.4) and in editors (LSP 3.17, "Text Documents")."""
-
-
-_KEY = re.compile(r"""[\s-]*["']?([\w.-]+)["']?\s*:""")
-_NEAR = 10_000
-"""Characters of a secret, such as a key in PEM, among which its name is looked for."""
 
 
 class Lines:
@@ -65,12 +60,10 @@ class Lines:
         return LineNumber(self.at(offset), self._name, with_column)
 
     def error(self, rule: str, message: Sentence, offset: int, hint: str = "", *, is_secret: bool = False) -> Finding:
-        """The finding about an error at an offset; without its line, if that is, or may be, of a secret."""
+        """The finding about an error at an offset; without its line, if that is of a secret."""
         location = self.at(offset)
-        lines = self._text[max(0, offset - _NEAR) : offset].splitlines()[:-1]
-        above = next((found[1] for line in reversed(lines) if (found := _KEY.match(line))), "")
-        excerpt = "" if is_secret or may_be_secret_name(above) else location.excerpt
-        return Finding(rule, Severity.ERROR, message, (), location._replace(excerpt=excerpt), hint=hint)
+        location = location._replace(excerpt="" if is_secret else location.excerpt)
+        return Finding(rule, Severity.ERROR, message, (), location, hint=hint)
 
     def offset_of(self, location: Location) -> int:
         """The offset of a location."""
@@ -79,6 +72,14 @@ class Lines:
     @cached_property
     def _line_starts(self) -> list[int]:
         return [0, *(match.end() for match in LINE_END.finditer(self._text))]
+
+
+def unread_range(text: str, start: int = 0) -> list[tuple[int, int]]:
+    """The range of what may be secret in a text that was read as far as `start`; empty if it has no secret name."""
+    from osbctl.masking import SECRET_WORD  # only a fault needs it
+
+    name = SECRET_WORD.search(text, start)
+    return [(name.start(), len(text))] if name else []
 
 
 class Span:
@@ -90,11 +91,13 @@ class Span:
     which this text stands, counted by `spans` with `aliases`.
 
     `below` are the spans of the values in it. `foreign` values are written elsewhere: entries of a merge key, or with
-    an alias as key. `target` is the span that an alias stands for.
+    an alias as key. `target` is the span that an alias stands for. `unread` are the spans of values that no path leads
+    to, with their keys: of a merge key, and of a key that is there twice, or is no text.
     """
 
     __slots__ = (
         "anchored", "below", "copies", "end", "flow", "foreign", "key", "shown_end", "start", "style", "target",
+        "unread",
     )  # fmt: skip
 
     def __init__(self, start: int, end: int, key: tuple[int, int] = (0, 0)) -> None:
@@ -109,6 +112,7 @@ class Span:
         self.below: dict[Any, Span] = _NOTHING_BELOW
         self.foreign: dict[Any, Span] = _NOTHING_BELOW
         self.target: Span | None = None
+        self.unread: list[tuple[Any, Span]] = _NOTHING_UNREAD
 
     @property
     def entry_start(self) -> int:
@@ -155,23 +159,22 @@ class Span:
             pending += new
         return _disjoint(found)
 
-    def secret_ranges(self) -> list[tuple[int, int]]:
-        """The ranges of the text that hold values in this one that may be secret; in order, and disjoint."""
+    def secret_ranges(self, above: JsonPath = ()) -> list[tuple[int, int]]:
+        """The ranges of the text of values in this one, at `above`, that may be secret; in order, and disjoint."""
         found: list[tuple[int, int]] = []
         # Paths begin at the first step that may hide something: few values of a large text have one.
-        pending: list[tuple[JsonPath, Span]] = [((), self)]
-        seen: set[Span] = set()
+        pending: list[tuple[JsonPath, Span]] = [(above, self)]
+        seen = {(above, self)}
         while pending:
             above, span = pending.pop()
-            foreign = [(step, below) for step, below in span.foreign.items() if below not in seen]
-            seen.update(below for _, below in foreign)
-            for step, below in (*span.below.items(), *foreign):
+            for step, below in (*span.below.items(), *span.foreign.items(), *span.unread):
                 path = (*above, step) if above or (type(step) is str and may_hide(step)) else ()
                 # A part of a client may be public, as are keywords of a parameter with a secret name.
                 is_secret = path and is_secret_path((*path, "") if below.below else path)
                 if is_secret and not (below.below and is_client(step)):
                     found += below.ranges()
-                elif below.below or below.foreign:
+                elif (below.below or below.foreign) and (path, below) not in seen:
+                    seen.add((path, below))
                     pending.append((path, below))
         return _disjoint(found)
 
@@ -186,6 +189,7 @@ def _disjoint(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 _NOTHING_BELOW: dict[Any, Span] = {}
+_NOTHING_UNREAD: list[tuple[Any, Span]] = []
 """What is in every scalar; never changed."""
 
 
@@ -285,16 +289,33 @@ class FaultRecorder:
     """Path of the value that is read now; steps that are neither keys nor indexes are none of the data's."""
 
     def __init__(self, text: str, name: str, depth: int, *, is_secret: bool = False) -> None:
-        self._text, self._lines = text, Lines(name, text)
+        self._text, self._name, self._lines = text, name, Lines(name, text)
         self._depth, self._is_secret = depth, is_secret
         self.faults: list[TextFault] = []
+        self._open_spans: list[Span] = []  # the collections around what is read now
+        self._anchor_spans: dict[str, Span] = {}
+        self._last = 0  # offset of the last key or value
 
-    def _json_path(self) -> JsonPath:
-        return tuple(step for step in self._path if isinstance(step, str | int))
+    def _json_path(self, levels: int | None = None) -> JsonPath:
+        return tuple(step for step in self._path[:levels] if isinstance(step, str | int))
+
+    def _mask_unread(self) -> None:
+        """Mask secrets in excerpts of a text whose reading ends here: those read, and what may be one in the rest."""
+        end = len(self._text)
+        found = unread_range(self._text, self._last)
+        if found:  # and an alias may stand there
+            found += [(span.start, span.end) for span in self._anchor_spans.values()]
+        for level, span in enumerate(self._open_spans):
+            path = self._json_path(level)
+            found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(path)
+        if self._is_in_secret():
+            found.append((self._last, end))
+        self._lines = Lines(self._name, self._text, _disjoint(found))
 
     def _is_in_secret(self) -> bool:
-        """Return whether what is read now may be secret."""
-        return self._is_secret or is_secret_path(self._json_path())
+        """Return whether what is read now, or what follows it, may be secret."""
+        path = self._json_path()
+        return self._is_secret or is_secret_path(path) or is_secret_path((*path[:-1], ""))
 
     def _report(
         self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "", first: int | None = None
@@ -307,6 +328,7 @@ class FaultRecorder:
     def _fail(self, rule: str, message: str, offset: int, hint: str = "", quoted: str = "") -> NoReturn:
         """Raise a DocumentError about a fault that ends the reading, with those that were noted before."""
         self._report(rule, message, offset, hint, quoted)
+        self._mask_unread()
         raise fault_error(self.faults, self._lines)
 
     def _fail_too_deep(self, offset: int) -> NoReturn:

@@ -97,7 +97,7 @@ class Builder(FaultRecorder):
         self.value: Any = None
         self.notes: list[Finding] = []
         self.span = Span(0, 0)  # of the value that was built last
-        self._loader, self._locates, self._max_nodes = loader, locates, limits.nodes
+        self._loader, self._locates, self._limits = loader, locates, limits
         self._omitted_notes = 0
         self._path: list[Any] = []  # of the value under construction; `MERGE` below `<<`
         # Values with their sizes (aliases expanded); 0 while what is anchored is not complete.
@@ -106,7 +106,6 @@ class Builder(FaultRecorder):
         self._nodes = 0
         self._strings: dict[str, str] = {}  # keys and values repeat: each is kept once
         self._key_range = (0, 0)  # of the value that is built next
-        self._anchor_spans: dict[str, Span] = {}
 
     def build(self) -> None:
         """Build the `value` of the only document. Raises DocumentError: the text is not YAML, or not one document.
@@ -114,6 +113,14 @@ class Builder(FaultRecorder):
         `notes` are warnings about scalars that differ in YAML 1.1, `faults` what JSON does not have. `span` is that of
         the value, with those of the values in it. What an alias or a merge key stands for is located at its anchor.
         """
+        try:
+            self._build()
+        except DocumentError as error:
+            if not self._locates and error.findings[-1].rule == "syntax":  # again: spans tell what is secret in a line
+                Builder(self._text, self._name, self._limits, self._loader, locates=True).build()
+            raise
+
+    def _build(self) -> None:
         try:
             self.value = value = self._build_only_document()
         except yaml.YAMLError as error:
@@ -123,6 +130,7 @@ class Builder(FaultRecorder):
                 self._fail_too_deep(error.problem_mark.index)
             from osbctl.sources.yaml_syntax import syntax_finding  # its patterns take long to compile
 
+            self._mask_unread()
             faults = fault_findings(self.faults, self._lines)
             raise DocumentError((*faults, syntax_finding(error, self._text, self._lines))) from error
         if self._last_alias and _nesting_depth(value) > self._depth:
@@ -183,6 +191,7 @@ class Builder(FaultRecorder):
     def _begin_span(self, event: Any) -> Span:
         """The span of the value that begins with `event`, behind the key whose range was noted last."""
         key, self._key_range, kind = self._key_range, (0, 0), type(event)
+        self._last = event.start_mark.index
         span = Span(event.start_mark.index, event.end_mark.index, key)
         if kind is AliasEvent:
             if self._anchors[event.anchor][1]:  # else it stands in its own anchor: that has no end
@@ -194,7 +203,8 @@ class Builder(FaultRecorder):
         if kind is ScalarEvent:
             span.style = (event.style or "").strip("\0")
         else:
-            span.flow, span.below, span.foreign = bool(event.flow_style), {}, {}
+            span.flow, span.below, span.foreign, span.unread = bool(event.flow_style), {}, {}, []
+            self._open_spans.append(span)
         return span
 
     def _build_collection(self, event: Any) -> Any:
@@ -219,6 +229,7 @@ class Builder(FaultRecorder):
                 self._path[-1] += 1
         self._path.pop()
         if span is not None:
+            self._open_spans.pop()
             span.end = event.end_mark.index
             # It is underlined by its key alone; one without brackets has no end of its own.
             span.shown_end = span.key[1] or (span.end if span.flow else span.start)
@@ -236,14 +247,14 @@ class Builder(FaultRecorder):
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, offsets)
             if span is not None:
-                spans = self._begin_entry(span, event, key)
+                spans = self._begin_entry(span, event)
             event = self._get()
             is_scalar = type(event) is ScalarEvent and span is None  # most are: one call less
             value = self._build_scalar(event) if is_scalar else self._build_value(event)
+            if span is not None and (key is MERGE or spans.setdefault(key, self.span) is not self.span):
+                span.unread.append((key, self.span))
             if key is not MERGE:
                 container[key] = value
-                if span is not None:
-                    spans.setdefault(key, self.span)
                 continue
             bases = value if isinstance(value, list) else [value]
             if all(isinstance(base, dict) for base in bases):
@@ -257,13 +268,11 @@ class Builder(FaultRecorder):
             self._report_list_once(begin, offsets)
         return event
 
-    def _begin_entry(self, span: Span, event: Any, key: Any) -> dict[Any, Span]:
+    def _begin_entry(self, span: Span, event: Any) -> dict[Any, Span]:
         """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span."""
         self._key_range = (event.start_mark.index, event.end_mark.index)
-        if type(event) is ScalarEvent:
-            return span.below
-        # No path leads through a key that is no text: a collection, or an alias of a number.
-        return span.foreign if type(event) is AliasEvent and key[:1] != "\0" else {}
+        self._last = event.start_mark.index
+        return span.below if type(event) is ScalarEvent else span.foreign
 
     def _report_list_once(self, begin: int, key_offsets: dict[str, int]) -> None:
         """Keep one fault, with its own hint, of a mapping with the keys 0, 1 and so on; `begin` is the first in it."""
@@ -350,8 +359,8 @@ class Builder(FaultRecorder):
             self._report("recursive-alias", "{} refers to itself", event.start_mark.index, quoted=alias)
             return {}
         self._nodes += size
-        if self._nodes > self._max_nodes:
-            message = f"more than {self._max_nodes:,} values once aliases are expanded"
+        if self._nodes > self._limits.nodes:
+            message = f"more than {self._limits.nodes:,} values once aliases are expanded"
             self._fail("too-many-nodes", message, event.start_mark.index, "use fewer aliases")
         self._last_alias = event
         return value

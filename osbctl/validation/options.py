@@ -148,7 +148,7 @@ def _find_comments_in_text(file: ParsedText, user_rules: Mapping[str, Rule]) -> 
         return
     from osbctl.validation.checks import load_all
 
-    positions, rules = Lines(file.name, file.text), {**load_all(), **user_rules}
+    positions, rules = file.lines, {**load_all(), **user_rules}
     entry_below = _find_entries(LINE_END.split(file.text))
     spans = file.spans().values()
     keys_of_ended = _find_ended_values(spans, positions)

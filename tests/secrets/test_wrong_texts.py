@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.case import each
 from tests.cli.program import osbctl
 
 MARK = "qzmark77"
@@ -52,3 +53,36 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     lines = [line for line in (done.stdout + done.stderr).splitlines() if any(word in line for word in WORDS)]
     assert not lines, "\n".join(lines[:20])
     assert all(name in done.stdout for name in files)
+
+
+@each("text", [
+    # read up to a syntax error: names above the line, with escapes, of other characters, behind the error
+    "x: {{password: {{a:\n {0}, b: 1}}, c: 'x' 'y'}}", 'x: {{"\\x70assword": {0}, c: \'x\' \'y\'}}', "password:\n   a:\n    b: '{0}' {0}",
+    "dashboard_client:\n   id: x\n   secrte: {0}: {0}", "? password\n  : {{x: {0}, c: 'x' 'y'}}", "x: {{a: 'x' 'y', my token (x): {0}}}",
+    "a: &k password\n  *k : {{x: {0}, y: 'a' 'b'}}", "a: {{b: &v {0}, c: 'a' 'b'}}\n  password: *v", "password: |\n\t{0}\n",
+    "x: {{a: 'x' 'y', <<: {{*k : {0}}}}}", "<<<<<<< HEAD\n  password:\n   {0}\n>>>>>>> {0}", "password:\n   - #@ {0}",
+    # read, with faults beside the secret: of a key that is there twice, a merge key, a key that is no text
+    "x: {{password:\n   {0}, password: z, a: 1, a: 2}}", "x: {{password: z, password:\n   {0}, a: 1, a: 2}}",
+    "x: {{<<: {{password:\n   {0}, a: !b c}}, password: z}}", "x: {{? [a] : {{password:\n   {0}, a: !b c}}}}",
+    "x: {{password:\n   {0}, flag: yes}}", "password:\n   {0} # osbctl: ignore[a]", "password:\n   \udce9{0}",
+])  # fmt: skip
+def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
+    check_lines(tmp_path, "c.yaml", f"services:\n- id: a\n  {text.format(MARK)}\n")
+
+
+@each("text", [
+    '{"a": [{"password":\n "qzmark77", "a": "b" "c"}]}', '{"a": [{"password"\n "qzmark77"}]}', '{"password" => "qzmark77"}',
+    '{"a": {"\\u0070assword": {"a": "qzmark77"}, "a": "b" "c"}}', '{"services": [{"password":\n "qzmark77", "a": 1, "a": 2, "password": 3}]}',
+    '{"dashboard_client": {"id":\n "c" "more": "qzmark77"}}', '{"a": {"pass\\word": "qzmark77"}}', '{"password":\n "qzmark77", "a":\n',
+])  # fmt: skip
+def test_no_line_of_json_shows_a_secret(tmp_path: Path, text: str) -> None:
+    check_lines(tmp_path, "c.json", text)
+
+
+def check_lines(folder: Path, name: str, text: str) -> None:
+    block = "".join(f"  {line}\n" for line in text.splitlines())
+    (folder / name).write_bytes(text.encode(errors="surrogateescape"))
+    (folder / "map.yaml").write_bytes(f"a: b\nc: |\n{block}".encode(errors="surrogateescape"))
+    for words in ([name], ["map.yaml", "--at", "/c"]):
+        done = osbctl("validate", *words, cwd=folder)
+        assert done.returncode == 1 and MARK not in done.stdout + done.stderr, done.stdout

@@ -15,7 +15,7 @@ from yaml import AliasEvent, ScalarEvent
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath, entries
 from osbctl.sources.document import Document, ParsedText, decode_utf8, not_object_finding
-from osbctl.sources.places import Lines, fault_error
+from osbctl.sources.places import fault_error
 from osbctl.sources.read_bytes import Limits
 from osbctl.sources.yaml_reader import MERGE, Builder
 
@@ -146,6 +146,7 @@ class _GoBuilder(Builder):
             scalar = self._build_scalar(event)
         if type(event) not in (AliasEvent, ScalarEvent) or not isinstance(scalar, Scalar):
             self._report_key(event, {})
+            self._mask_unread()
             raise fault_error(self.faults, self._lines)
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
@@ -170,9 +171,9 @@ def parse_go_yaml(
     text = decode_utf8(data, name)
     builder = _GoBuilder(text, name, limits)
     builder.build()
-    if builder.faults:
-        raise fault_error(builder.faults, Lines(name, text))
     document = ParsedText(name, {}, "yaml", text=text)
+    if builder.faults:
+        raise fault_error(builder.faults, document.lines)
     decoder = _Decoder()
     decoded = decoder.decode(builder.value, kind, ())
     if decoded is None:
