@@ -115,17 +115,14 @@ def _read_from_git(source: str, limits: Limits) -> bytes:
         raise _no_file_error(source)
     if revision.startswith("-"):
         raise SourceError(f"{source}: there is no such file, and no revision begins with a dash")
-    for name in _names_in_git(source):
-        size = run_git("cat-file", "-s", name)
-        if size is None:
-            continue
-        if int(size) > limits.bytes:
-            raise too_large_error(name, limits)
-        data = run_git("cat-file", "blob", name)
-        if data is None:
-            raise IsADirectoryError(name)
-        return data
-    raise _no_blob_error(revision, path)
+    id_, kind, size = _find_in_git(source)
+    if kind == "tree":
+        raise IsADirectoryError(source)
+    if size > limits.bytes:
+        raise too_large_error(source, limits)
+    if (data := run_git("cat-file", "blob", id_) if id_ else None) is None:
+        raise _no_blob_error(revision, path)
+    return data
 
 
 def _no_file_error(source: str) -> SourceError:
@@ -178,8 +175,7 @@ def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> di
 
     Raises SourceError: git does not know it; DocumentError: they are larger than the limit.
     """
-    trees = (run_git("ls-tree", "-r", "-z", "-l", "--full-tree", name) for name in _names_in_git(source))
-    listed = next((tree for tree in trees if tree is not None), None)
+    listed = run_git("ls-tree", "-r", "-z", "-l", "--full-tree", _find_in_git(source)[0])
     if listed is None:
         raise _no_blob_error(*source.split(":", 1))
     found: dict[str, tuple[bytes, int]] = {}
@@ -212,7 +208,7 @@ def path_in_revision(revision: str, path: str) -> str:
 
 def is_in_git(source: str) -> bool:
     """Return whether git knows a file or folder `REV:path`."""
-    return any(run_git("cat-file", "-e", name) is not None for name in _names_in_git(source))
+    return _find_in_git(source)[0] != ""
 
 
 def is_revision(text: str) -> bool:
@@ -236,6 +232,15 @@ def _is_in_git_at(source: str, _folder: str) -> bool:
     with suppress(SourceError):  # there is no git
         return is_in_git(source)
     return False
+
+
+def _find_in_git(source: str) -> tuple[str, str, int]:
+    """Id, kind (`blob` or `tree`) and size of `REV:path`, with links followed; an empty id if git has no such file."""
+    for name in _names_in_git(source):
+        about = run_git("cat-file", "--batch-check", "--follow-symlinks", stdin=os.fsencode(name))
+        if found := re.fullmatch(rb"(\w+) (blob|tree) (\d+)\n", about or b""):
+            return found[1].decode(), found[2].decode(), int(found[3])
+    return "", "", 0
 
 
 def _names_in_git(source: str) -> tuple[str, str]:

@@ -203,6 +203,21 @@ def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> No
     assert "there is no catalog in this folder" in osbctl("diff", "HEAD", cwd=project, code=3).stderr
 
 
+def test_diff_follows_links_of_the_clone(project: Path) -> None:
+    (project / "link.json").symlink_to("b/broker.json")
+    (project / "deep").mkdir()
+    (project / "deep/link").symlink_to("../b")
+    (project / "folder").symlink_to("my-catalog")
+    (project / "nowhere.yaml").symlink_to("/nowhere")
+    commit(project)
+    for name in ("link.json", "deep/link/broker.json", "deep/link", "folder"):
+        assert osbctl("diff", "HEAD", name, cwd=project, code=0).stdout == "", name
+    assert osbctl("diff", "HEAD:deep/link/broker.json", "link.json", cwd=project, code=0).stdout == ""
+    assert "no nowhere.yaml in HEAD" in failure("diff", "HEAD:nowhere.yaml", "a.yaml", cwd=project, code=3)
+    write(project, {"b/broker.json": OTHER.replace('"bindable": true', '"bindable": false')})
+    assert ("change-bindable-withdrawn", "deep/link/broker.json") in changes(project, "HEAD", "deep/link", code=1)
+
+
 def test_diff_shows_the_rest_where_one_cannot_be_read(project: Path) -> None:
     write(project, {"a.yaml": GOOD.replace("name: small", "name: tiny", 1), "b/broker.json": OTHER[:-20]})
     for kind in ("text", "json", "markdown", "github", "gitlab", "sarif", "junit"):

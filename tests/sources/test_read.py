@@ -268,7 +268,7 @@ def test_a_revision_needs_git_and_a_repository(here: Path, monkeypatch: pytest.M
 
 def test_git_is_asked_once_whether_a_registered_name_is_a_revision(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(read_bytes, "run_git", lambda *words: asked.append(words))
+    monkeypatch.setattr(read_bytes, "run_git", lambda *words, **_: asked.append(words))
     assert [registered_name("broker:shop") for _ in range(3)] == ["shop"] * 3
     assert len(asked) == 2, "from the top of the repository, and from the working folder"
 
