@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from osbctl.errors import InternalError, OsbctlError
-from osbctl.messages import Message, SourceName, text_of
+from osbctl.messages import Message, SourceName, Value, text_of
 from osbctl.platforms import format_platforms
 
 if TYPE_CHECKING:
@@ -70,9 +70,9 @@ class Fix(NamedTuple):
         return hash((self.action, self.path))  # the value may be a list
 
     def __str__(self) -> str:
-        """Description of the fix, with unescaped text of the catalog."""
+        """Description of the fix, with unescaped text of the catalog, without secrets."""
         name = next((step for step in reversed(self.path) if isinstance(step, str)), "")
-        value = json.dumps(self.value, ensure_ascii=False)
+        value = str(Value(self.value, self.path, lambda value: json.dumps(value, ensure_ascii=False)))
         shown = f"{name}: {value}" if len(value) <= 60 else name
         return {
             "set": f"set `{shown}`",

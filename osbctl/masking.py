@@ -9,7 +9,7 @@ from functools import lru_cache
 from osbctl.messages import OPEN_TEXT, SECRET_WORDS, TEXT_END, mask_parameters
 
 _NAMES = "|".join(word.replace("_", "[_-]") for word in SECRET_WORDS)
-SECRET_WORD = re.compile(rf"{_NAMES}|dashboard_client|\\|(?<![\w*])\*\w", re.IGNORECASE)
+SECRET_WORD = re.compile(rf"{_NAMES}|dashboard[_-]?client|\\|(?<![\w*])\*\w", re.IGNORECASE)
 """What may be in a secret name, or be one, as an escape or an alias."""
 _QUOTES = r"""(?:\\*+["']){1,2}"""
 """The quote of a name, also of one in JSON or YAML that is in a string."""
@@ -32,7 +32,7 @@ _BRACKET = re.compile(rf"""[\[{{\]}}]|(?<!\\){OPEN_TEXT}{TEXT_END}?|''(?![\s,}}\
 _USER_IN_LINE = re.compile(r"""(?<=://)(?:[^\s/?#"'@:]*:(?!\d*(?:[/?#"']|$))[^\s"']{0,1000}|[^\s/?#"']*)(?=@)""")
 
 
-_CLIENT = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))dashboard_client(?:{_QUOTES})?{_COLON}(?=\S)", re.IGNORECASE)
+_CLIENT = re.compile(rf"(?:(?<![\w-])|(?<=\\[nrt]))dashboard[_-]?client(?:{_QUOTES})?{_COLON}(?=\S)", re.IGNORECASE)
 _CLIENT_FIELD = re.compile(r"[^:]*+:\s*+")
 _PUBLIC_CLIENT_FIELD = re.compile(
     rf"(?>(?:[\s,{{]|\\+[nrt])*)(?:{_QUOTES})?(?:id|redirect_uri)(?:{_QUOTES})?\s*+:\s*+"

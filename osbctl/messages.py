@@ -92,8 +92,8 @@ def may_hide(key: str) -> bool:
 
 
 def is_client(name: str | int) -> bool:
-    """Return whether a field of this name is a dashboard client, of which parts are no secret."""
-    return isinstance(name, str) and name.casefold() == "dashboard_client"
+    """Return whether a field of this name is a dashboard client, also as Spring spells it; parts are no secret."""
+    return isinstance(name, str) and name.casefold().replace("-", "").replace("_", "") == "dashboardclient"
 
 
 def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:

@@ -218,8 +218,10 @@ def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
 
 
 def test_it_says_what_it_does(file: Path) -> None:
-    file.write_text(TEXT.replace("description: d}", "description: d, metadata: {bullets: x, displayNam: y}}"))
+    text = TEXT.replace("description: d}", "description: d, metadata: {bullets: x, displayNam: y}}")
+    file.write_text(text.replace("  plans:", "  tags: 'pwd=hun, b'\n  plans:"))
     done = osbctl("fix", "--diff", "--unsafe", str(file))
+    assert 'would fix: set `tags: ["pwd=***", "b"]`' in done.stderr
     assert f"{file}:5:3: would fix: set `bindable: true` [schema-type]\n" in done.stderr
     assert "would fix: rename `displayNam` to `displayName` [field-near-miss]\n" in done.stderr
     assert "would fix: make a list of `bullets` [metadata-type]\n" in done.stderr

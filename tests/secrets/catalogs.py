@@ -88,6 +88,7 @@ PLACES: dict[str, Place] = {
     "client": Place(field("dashboard_client")),
     "client in a list": Place(lambda s, v: s.update(dashboard_client=[{**CLIENT, "secret": v}])),
     "client as Go reads it": Place(lambda s, v: s.update(Dashboard_Client={**CLIENT, "Secret": v})),
+    "misspelt client": Place(lambda s, v: s.update({"dashboard-client": {**CLIENT, "other": v}})),
     "redirect of the client": Place(lambda s, v: s.update(dashboard_client={**CLIENT, "redirect_uri": v}), IN_TEXTS),
     **{
         f"{key} of a parameter": Place(prop("dbPassword", lambda v, k=key, m=m: {k: m(v)}))
