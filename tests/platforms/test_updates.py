@@ -31,7 +31,7 @@ from tests.platforms.known import KNOWN
 REFERENCE = "reference-instance"
 AT = "2026-01-02T03:04:05Z"
 NOTHING: dict[str, Any] = {"services": []}
-SHARE = 1 if EVERY_CASE else 13
+SHARE = 1 if EVERY_CASE else 7
 """One row in so many is played: all in `make test-every-case`."""
 
 
