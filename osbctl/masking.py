@@ -71,9 +71,11 @@ def mask_secrets(line: str, known: tuple[tuple[int, int], ...] = ()) -> str:
     Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts; and what
     is at the `known` ranges of the line, from 0, whose names may stand above it.
     """
+    pieces, at = list[str](), 0
     for start, end in known:
-        line = line[:start] + "*" * (end - start) + line[end:]
-    line = _mask_clients(line)
+        pieces += line[at:start], "*" * (end - start)
+        at = end
+    line = _mask_clients("".join([*pieces, line[at:]]))
     line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
     line = mask_parameters(line, keep_length=True)
     pieces, at = list[str](), 0

@@ -4,17 +4,17 @@ A document is a parsed text, or a catalog that is composed of parts of texts.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from osbctl.catalog import Catalog
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.messages import Sentence
-from osbctl.paths import JsonPath, get_at, pointer
-from osbctl.sources.places import Lines, Span, TextFault, check_faults, unread_range
+from osbctl.paths import JsonPath, entries, get_at, pointer
+from osbctl.sources.places import Lines, Span, TextFault, check_faults, disjoint, unread_range
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -122,6 +122,13 @@ class ParsedText(Document):
     def lines(self) -> Lines:
         """The lines of the text, with the ranges of values that may be secret."""
         text, ranges = self.text, self._span.secret_ranges()
+        if "$ref" in text:
+            from osbctl.jsonschemas.secrets import secret_ref_targets
+
+            found = ((path, secret_ref_targets(schema)) for path, schema in _parameter_schemas(self.data))
+            spans = (self._span.find((*path, *target))[-1] for path, targets in found for target in targets)
+            # The literals there are those of a property with a secret name.
+            ranges = disjoint(chain(ranges, *(span.meant.secret_ranges(("properties", "password")) for span in spans)))
         # A block collection of YAML ends where the next key begins.
         return Lines(self.name, text, [(start, start + len(text[start:end].rstrip())) for start, end in ranges])
 
@@ -134,6 +141,15 @@ class ParsedText(Document):
         if not self.faults:
             return ()
         return check_faults(self.faults, self.lines, self._span.find(path) if path else ())
+
+
+def _parameter_schemas(value: Any, path: JsonPath = ()) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
+    """The parameter schemas of a catalog or of a part of one, with their paths."""
+    for key, inner in entries(value):
+        if key == "parameters" and isinstance(inner, dict):
+            yield (*path, key), inner
+        else:
+            yield from _parameter_schemas(inner, (*path, key))
 
 
 Origin: TypeAlias = tuple[Document, JsonPath]

@@ -157,7 +157,7 @@ class Span:
             new = [one for one in (*each.below.values(), *elsewhere) if one not in seen]
             seen.update(new)
             pending += new
-        return _disjoint(found)
+        return disjoint(found)
 
     def secret_ranges(self, above: JsonPath = ()) -> list[tuple[int, int]]:
         """The ranges of the text of values in this one, at `above`, that may be secret; in order, and disjoint."""
@@ -176,10 +176,10 @@ class Span:
                 elif (below.below or below.foreign) and (path, below) not in seen:
                     seen.add((path, below))
                     pending.append((path, below))
-        return _disjoint(found)
+        return disjoint(found)
 
 
-def _disjoint(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def disjoint(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The ranges without those inside of others, in order; of two, one is in the other or both are apart."""
     outer: list[tuple[int, int]] = []
     for start, end in sorted(ranges, key=lambda each: (each[0], -each[1])):
@@ -310,7 +310,7 @@ class FaultRecorder:
             found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(path)
         if self._is_in_secret():
             found.append((self._last, end))
-        self._lines = Lines(self._name, self._text, _disjoint(found))
+        self._lines = Lines(self._name, self._text, disjoint(found))
 
     def _is_in_secret(self) -> bool:
         """Return whether what is read now, or what follows it, may be secret."""

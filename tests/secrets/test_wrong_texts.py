@@ -74,6 +74,8 @@ def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
     '{"a": [{"password":\n "qzmark77", "a": "b" "c"}]}', '{"a": [{"password"\n "qzmark77"}]}', '{"password" => "qzmark77"}',
     '{"a": {"\\u0070assword": {"a": "qzmark77"}, "a": "b" "c"}}', '{"services": [{"password":\n "qzmark77", "a": 1, "a": 2, "password": 3}]}',
     '{"dashboard_client": {"id":\n "c" "more": "qzmark77"}}', '{"a": {"pass\\word": "qzmark77"}}', '{"password":\n "qzmark77", "a":\n',
+    ('{"services": [{"plans": [{"schemas": {"service_binding": {"create": {"parameters": {"properties": {"pwd": {"$ref": "#/definitions/d"}},\n'
+    ' "definitions": {"d": {"default": "qzmark77", "minLength": "x"}}}}}}}]}]}'),
 ])  # fmt: skip
 def test_no_line_of_json_shows_a_secret(tmp_path: Path, text: str) -> None:
     check_lines(tmp_path, "c.json", text)
