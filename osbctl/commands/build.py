@@ -79,7 +79,7 @@ def build(
         document = read_catalog(folder, common.LocationOptions(env=env, config=config))
         check_output(output, [part.name for part in document.texts], replaces=CATALOG)
     _print_findings(check_composed_catalog(document, settings))
-    is_yaml = format == "yaml" if format else str(output).endswith((".yaml", ".yml"))
+    is_yaml = format == "yaml" if format else str(output).lower().endswith((".yaml", ".yml"))
     text = catalog_text(document.data, yaml=is_yaml)
     target = None if output == "-" else output
     # Without -o, a build with an overlay may be a trial: it records no ids.

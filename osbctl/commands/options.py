@@ -7,6 +7,7 @@ them, so that a command can be called without Typer.
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack
 
 from osbctl.commands.output import draw_status_line, print_note
@@ -187,13 +188,17 @@ def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[s
 
     from osbctl.sources.discovery import find_source_of, is_catalog_file, is_excluded, is_own_file, may_be_catalog
 
+    @cache
+    def find_folder(place: Path, suffix: str) -> str | None:
+        return find_source_of(place / f"part{suffix}")
+
     def source_of(file: str) -> str:
         if file == "-" or os.path.isdir(file):  # noqa: PTH112
             return file
         name = report_name(file)
         if not is_own_file(name) or not may_be_catalog(name) or is_excluded(name, exclude):
             return ""
-        return find_source_of(Path(file)) or (file if is_catalog_file(file) else "")
+        return find_folder(Path(file).parent, Path(file).suffix) or (file if is_catalog_file(file) else "")
 
     return [source for source in dict.fromkeys(map(source_of, files)) if source]
 

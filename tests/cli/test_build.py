@@ -59,6 +59,8 @@ def test_the_same_input_gives_the_same_bytes(folder: Path) -> None:
 
 def test_check_shows_what_is_stale(folder: Path) -> None:
     run(folder, "build source -o catalog.yaml")
+    run(folder, "build source -o upper.YAML")
+    assert (folder / "upper.YAML").read_text() == (folder / "catalog.yaml").read_text()
     run(folder, "build source -o catalog.yaml --check")
     run(folder, "new plan postgres huge -C source")
     before = (folder / "catalog.yaml").read_bytes()

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from osbctl.commands.options import select_catalogs
+from osbctl.sources import discovery
 from osbctl.sources.yaml_text import dump
 from tests import fragments
 from tests.case import case
@@ -293,6 +295,14 @@ def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
             git(project, "clean", "-qfd")
             done = osbctl("validate", "--catalogs-only", *words.split(), "-f", "json", cwd=project, stdin=GOOD, code=0)
             assert [document["name"] for document in json.loads(done.stdout)["documents"]] == wanted
+
+
+def test_a_hook_looks_at_a_folder_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Path] = []
+    monkeypatch.setattr(discovery, "is_source_folder", asked.append)
+    parts = [f"my-catalog/services/{name}.yaml" for name in ("postgres", "redis", "third")]
+    assert select_catalogs([str(project / name) for name in parts]) == []
+    assert len(asked) == len(set(asked)) == 4
 
 
 def test_the_hook_is_asked_about_every_file_that_may_be_a_catalog() -> None:
