@@ -80,15 +80,16 @@ def _hides_what_follows(path: JsonPath, index: int) -> bool:
         return path[index + 1 :] not in (("id",), ("redirect_uri",))
     if not may_be_secret_name(step):
         return False
-    below = path[index + 1 :]
-    is_parameter = index > 0 and path[index - 1] in BY_NAME and below
+    above, below = path[:index], path[index + 1 :]
+    is_in_schema = "parameters" in above or not (above[:1] == ("services",) or "metadata" in above)
+    is_parameter = is_in_schema and above[-1:] and above[-1] in BY_NAME and below
     return not is_parameter or not LITERALS.isdisjoint(below)
 
 
 @lru_cache(1_000)
 def may_hide(key: str) -> bool:
     """Return whether `is_secret_path` looks at this key of a path; it may be asked for the rest from there."""
-    return key in BY_NAME or may_be_secret_name(key) or is_client(key)
+    return key in BY_NAME or key in ("metadata", "parameters") or may_be_secret_name(key) or is_client(key)
 
 
 def is_client(name: str | int) -> bool:

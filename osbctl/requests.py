@@ -103,7 +103,7 @@ def _findings_of_error(error: Any, path: JsonPath, names: set[str], secrets: fro
         name = kind.error.instance
         about = describe_violation(kind.error.kind.name, kind.error.kind.value, name, (), "the name of a parameter")
         yield _fault((*path, name), about, kind.name)
-    elif is_secret_path(path):
+    elif is_secret_path(path) or any(map(may_be_secret_name, path)):
         yield _fault(path, f"{format_key(str(path[-1]))} does not meet `{kind.name}` of the schema", kind.name)
     else:
         yield _fault(path, describe_error(error, path, "the request", secrets), kind.name)

@@ -28,6 +28,8 @@ PROPERTIES = (*PLAN, "schemas", "service_instance", "create", "parameters", "pro
         ("hunter2", (*PROPERTIES, "password", "default"), "(secret)"),
         ("hunter2", ("properties", "key", "x"), "'hunter2'"),
         ("hunter2", ("password", "x", "properties"), "(secret)"),
+        ("hunter2", ("services", 0, "properties", "password", "x"), "(secret)"),
+        ("hunter2", ("metadata", "dependencies", "key", "x"), "(secret)"),
         ("hunter2", ("properties", "x", "password", "y"), "(secret)"),
         ({"password": "hunter2", "user": "x"}, (*PLAN, "metadata"), "{'password': '(secret)', 'user': 'x'}"),
         ([{"dashboard_client": {"id": "hunter2"}}], ("services",), "[{'dashboard_client': '(secret)'}]"),

@@ -15,7 +15,7 @@ from osbctl.commands.output import terminal_width, use_color, write_json, write_
 from osbctl.commands.settings import chosen_platforms, find_by_name_or_id, first_config
 from osbctl.errors import UsageError
 from osbctl.findings import DocumentError, Finding, Location, Severity
-from osbctl.messages import redact
+from osbctl.messages import may_be_secret_name, redact
 from osbctl.parameter_table import Parameter, parameters
 from osbctl.paths import get_at, pointer
 from osbctl.platforms import Platform, chosen_or_all
@@ -219,6 +219,9 @@ def _read_request(text: str) -> Document:
 
 def _locate_findings(findings: list[Finding], sent: Document) -> tuple[Finding, ...]:
     locations = sent.locate({finding.path for finding in findings})
+    for path, place in locations.items():
+        if any(map(may_be_secret_name, path)):  # also where a catalog would have keywords of a schema
+            locations[path] = place._replace(excerpt="")
     findings.sort(key=lambda finding: (locations[finding.path].line, locations[finding.path].column))
     return tuple(finding._replace(location=locations[finding.path]) for finding in findings)
 

@@ -69,6 +69,12 @@ def test_a_file_is_named_in_the_commands_and_its_secrets_are_not_shown(tmp_path:
     assert '-c "my params.json"' in ran.stdout
     assert "hunter2" not in ran.stdout + ran.stderr
     assert "the plan describes no parameters" in ran.stdout
+    # a parameter may have the name of a keyword, behind which a catalog has names of parameters
+    write(tmp_path, {"additionalProperties": {"additionalProperties": {"additionalProperties": {"type": "integer"}}}})
+    (tmp_path / "q.json").write_text(json.dumps({"properties": {"password": {"value": "hunter2"}}}, indent=1))
+    refused = osbctl("params", "c.json", "s", "p", "-c", "@q.json", cwd=tmp_path, code=1).stdout
+    assert "value does not meet `type`" in refused and "hunter2" not in refused
+    write(tmp_path, None)
     for sent, platform, masked in (
         (request, "cloudfoundry", True), ("{}", "cloudfoundry", False),
         ("@my params.json", "kubernetes", True), ("@my params.json", "cloudfoundry", False),

@@ -157,6 +157,7 @@ PLACES: dict[str, Place] = {
     "costs": text(*PLAN, "metadata", "costs"),
     "metadata": Place(field("metadata", "apiKey")),
     "metadata of a plan": Place(field(*PLAN, "metadata", "password")),
+    "properties in metadata": Place(field("metadata", "properties", "password", "value")),
     "below metadata": Place(field("metadata", "credentials", "user")),
     "all metadata": Place(lambda s, v: s.update(metadata=[{"password": v}])),
     "bullets": Place(lambda s, v: field(*PLAN, "metadata", "bullets")(s, [v, "x"]), IN_TEXTS),
