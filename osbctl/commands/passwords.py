@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from osbctl.commands.output import print_note
 from osbctl.errors import SourceError, UsageError
+from osbctl.text import escape_line
 
 if TYPE_CHECKING:
     from osbctl.registry.records import Registration
@@ -21,11 +22,14 @@ _LONGEST = 8192
 
 
 def ask_password(prompt: str) -> str:
-    """Ask at the terminal, without echo. Raises UsageError: there is no terminal, no input, or an empty one."""
+    """Ask at the terminal, without echo. Raises UsageError: there is no terminal, no input, or an empty one.
+
+    The prompt is escaped: it may hold an address from a database, which could write over itself.
+    """
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask for the password", "use --password-stdin")
     try:
-        return _not_empty(getpass.getpass(prompt))
+        return _not_empty(getpass.getpass(escape_line(prompt)))
     except EOFError:
         raise UsageError("no password was given") from None
 

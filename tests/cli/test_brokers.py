@@ -264,10 +264,10 @@ def test_a_prompt_shows_the_stored_address_and_asks_once(
     terminal = mock.patch.multiple("sys.stdin", isatty=lambda: True)
     monkeypatch.setattr("getpass.getpass", lambda prompt: prompts.append(prompt) or PASSWORD)
     finder = PasswordFinder(stdin=False, credentials=None, is_only_broker=True)
-    stored = Registration("my-db", "http://broker.example.com", USER, "2.17", Platform.CLOUD_FOUNDRY)
+    stored = Registration("my-db", "http://broker.example.com/\x1b[2K", USER, "2.17", Platform.CLOUD_FOUNDRY)
     with terminal:
         assert [finder.find_password(stored) for _ in range(2)] == [PASSWORD, PASSWORD]
-    assert prompts == ["Password of platform at my-db (http://broker.example.com): "]
+    assert prompts == ["Password of platform at my-db (http://broker.example.com/\\x1b[2K): "]
     assert capsys.readouterr().err == ""
     assert finder.find_password(replace(stored, username="")) == ""
 
