@@ -22,7 +22,7 @@ REPORTS = {
     "credentials.json": "osbctl hash-password",
 }
 VARIABLES = {
-    "OSBCTL_PASSWORD": "`fetch`, `check`, `diff`, `drift`: the password of the broker that is asked.",
+    "OSBCTL_PASSWORD": "`fetch`, `check`, `diff`, `drift`, `page`: the password of the broker that is asked.",
     "OSBCTL_BROKER_<NAME>_PASSWORD": (
         "The password of the registered broker NAME, in all commands that take one; the name in capitals, other signs "
         "as `_`."
@@ -33,8 +33,8 @@ VARIABLES = {
     "FORCE_COLOR": "Any value but `0`: colours even where the output is no terminal.",
     "TERM": "`dumb`: no colours.",
     "HTTPS_PROXY": (
-        "`fetch`, `check`, `diff`, `drift`, `brokers`: the proxy through whose tunnel brokers are reached, an http:// "
-        "or https:// URL. What is in the tunnel, credentials too, the proxy cannot read. `https_proxy`, too."
+        "`fetch`, `check`, `diff`, `drift`, `page`, `brokers`: the proxy through whose tunnel brokers are reached, an "
+        "http:// or https:// URL. What is in the tunnel, credentials too, the proxy cannot read. `https_proxy`, too."
     ),
     "ALL_PROXY": "As HTTPS_PROXY, where that is not set.",
     "HTTP_PROXY": "A broker with plain HTTP is not asked through a proxy, which could read the password: exit code 3.",
