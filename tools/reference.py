@@ -42,6 +42,8 @@ VARIABLES = {
         "Hosts that are reached without a proxy, separated by commas: names and domains with all below them, "
         "addresses, networks (`10.0.0.0/8`), each with or without `:port`, or `*`. This machine always is."
     ),
+    "GITHUB_WORKSPACE": "The folder of the repository: paths in reports for CI are relative to it.",
+    "CI_PROJECT_DIR": "The same on GitLab.",
     "GITHUB_ACTIONS": "`true`: `validate`, `diff` and `drift` report as GitHub annotations unless `--format` is given.",
     "LISTEN_FDS": "`serve`: with LISTEN_PID, the sockets that systemd hands over.",
     "LISTEN_PID": "`serve`: the process that the sockets of LISTEN_FDS are meant for.",

@@ -15,7 +15,15 @@ from osbctl.changes import Change, DiffFailOn
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, check_in_clone, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
-from osbctl.commands.output import check_output, is_github_log, print_error, print_note, report_style, write_output
+from osbctl.commands.output import (
+    check_output,
+    is_github_log,
+    print_error,
+    print_note,
+    report_root,
+    report_style,
+    write_output,
+)
 from osbctl.commands.settings import all_rules, chosen_platforms, first_config
 from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
@@ -62,7 +70,7 @@ class ChangesDisplay(NamedTuple):
             (),
             all_rules,
             fail_on=self.fail_on,
-            root=os.getcwd(),  # noqa: PTH109
+            root=report_root(),
             color=color,
             width=width,
             names=self.names,

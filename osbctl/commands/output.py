@@ -137,6 +137,11 @@ def is_github_log(output: str | None) -> bool:
     return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
 
 
+def report_root() -> str:
+    """The folder that paths in formats for CI are relative to: that of a job's repository, else the working folder."""
+    return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
+
+
 def terminal_width() -> int:
     """The columns of the terminal, or of the variable COLUMNS."""
     import shutil

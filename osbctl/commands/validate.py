@@ -18,6 +18,7 @@ from osbctl.commands.output import (
     is_github_log,
     print_failure_count,
     print_note,
+    report_root,
     report_style,
     write_output,
 )
@@ -105,7 +106,7 @@ def write_report(results: Sequence[ValidationResult], settings: ValidationSettin
     report = Report(
         results,
         all_rules,
-        root=os.getcwd(),  # noqa: PTH109
+        root=report_root(),
         color=color,
         width=width,
         concise=settings.concise,

@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -139,9 +140,10 @@ def _render_html(report: Report) -> str:
 
 def relative_path(source: str, root: str) -> str:
     """`source` relative to `root` if it is inside, with forward slashes."""
-    if root and os.path.isabs(source):  # noqa: PTH117
-        inside = os.path.relpath(source, root)
-        source = source if inside.startswith(os.pardir) else inside
+    if root and "://" not in source:
+        with suppress(ValueError):  # it is on another drive of Windows
+            inside = os.path.relpath(source, root)
+            source = source if inside.startswith(os.pardir) else inside
     return source.replace(os.sep, "/").removeprefix("./")
 
 

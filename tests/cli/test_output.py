@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from tests.case import each
@@ -96,6 +98,24 @@ def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
         assert json.loads(text)
     if format == "sarif":
         assert "%E4.json" in text
+
+
+@each("variable", ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"])
+def test_paths_for_ci_are_those_of_the_repository(tmp_path: Path, variable: str) -> None:
+    """Also where the job works in a folder of it, or on an address or a file outside."""
+    for name in ("a.json", "b/a.json", "b/c/a.json"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(BROKEN)
+    outside = ROOT / "catalogs/faulty.yaml"
+    names = ("a.json", "./c/a.json", "../a.json", str(tmp_path / "a.json"), str(outside), "-")
+    wanted = ["b/a.json", "b/c/a.json", "a.json", "a.json", outside.as_posix(), "b/<stdin>"]
+    for kind, path in (
+        ("gitlab", r'"path": "([^"]+)"'),
+        ("github", r" file=([^,]+),"),
+        ("sarif", r'"uri": "([^"]+)"'),
+    ):
+        done = osbctl("validate", *names, "-f", kind, cwd=tmp_path / "b", stdin=BROKEN, **{variable: str(tmp_path)})
+        assert [*dict.fromkeys(map(unquote, re.findall(path, done.stdout)))] == [*dict.fromkeys(wanted)]
 
 
 def test_a_report_to_a_descriptor(tmp_path: Path) -> None:
