@@ -9,8 +9,11 @@ from functools import lru_cache
 from osbctl.messages import OPEN_TEXT, SECRET_WORDS, TEXT_END, mask_parameters
 
 _NAMES = "|".join(word.replace("_", "[_-]") for word in SECRET_WORDS)
-SECRET_WORD = re.compile(rf"{_NAMES}|dashboard[_-]?client|\\|(?<![\w*])\*\w", re.IGNORECASE)
-"""What may be in a secret name, or be one, as an escape or an alias."""
+SECRET_WORD = re.compile(
+    rf"{_NAMES}|dashboard[_-]?client|\\[^\"\\]{{0,200}}+\"\s*+(?::|=>)|(?<![\w*])\*[^\s:,\[\]{{}}]{{1,200}}+\s*+:",
+    re.IGNORECASE,
+)
+"""What may be in a secret name, or be one, as one with an escape or of an alias."""
 _QUOTES = r"""(?:\\*+["']){1,2}"""
 """The quote of a name, also of one in JSON or YAML that is in a string."""
 _COLON = r"\s*+:\s*+"

@@ -173,19 +173,20 @@ class Span:
                 is_secret = path and is_secret_path((*path, "") if below.below else path)
                 if is_secret and not (below.below and is_client(step)):
                     found += below.ranges()
-                elif (below.below or below.foreign) and (path, below) not in seen:
+                elif (below.below or below.foreign or below.unread) and (path, below) not in seen:
                     seen.add((path, below))
                     pending.append((path, below))
         return disjoint(found)
 
 
 def disjoint(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges without those inside of others, in order; of two, one is in the other or both are apart."""
-    outer: list[tuple[int, int]] = []
-    for start, end in sorted(ranges, key=lambda each: (each[0], -each[1])):
-        if not outer or start >= outer[-1][1]:
-            outer.append((start, end))
-    return outer
+    """The ranges in order, those that overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start < found[-1][1]:
+            start, end = found[-1][0], max(found.pop()[1], end)
+        found.append((start, end))
+    return found
 
 
 _NOTHING_BELOW: dict[Any, Span] = {}

@@ -247,11 +247,11 @@ class Builder(FaultRecorder):
         while type(event := self._get()) is not MappingEndEvent:
             key = self._path[-1] = self._build_key(event, offsets)
             if span is not None:
-                spans = self._begin_entry(span, event)
+                spans = self._begin_entry(span, event, key)
             event = self._get()
             is_scalar = type(event) is ScalarEvent and span is None  # most are: one call less
             value = self._build_scalar(event) if is_scalar else self._build_value(event)
-            if span is not None and (key is MERGE or spans.setdefault(key, self.span) is not self.span):
+            if span is not None and (spans is None or spans.setdefault(key, self.span) is not self.span):
                 span.unread.append((key, self.span))
             if key is not MERGE:
                 container[key] = value
@@ -268,10 +268,15 @@ class Builder(FaultRecorder):
             self._report_list_once(begin, offsets)
         return event
 
-    def _begin_entry(self, span: Span, event: Any) -> dict[Any, Span]:
-        """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span."""
+    def _begin_entry(self, span: Span, event: Any, key: Any) -> dict[Any, Span] | None:
+        """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span.
+
+        None: no path leads through a merge key, or through a key that is no text, as a collection or an alias of one.
+        """
         self._key_range = (event.start_mark.index, event.end_mark.index)
         self._last = event.start_mark.index
+        if key is MERGE or type(event) not in (ScalarEvent, AliasEvent) or key[:1] == "\0":
+            return None
         return span.below if type(event) is ScalarEvent else span.foreign
 
     def _report_list_once(self, begin: int, key_offsets: dict[str, int]) -> None:
