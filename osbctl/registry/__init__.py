@@ -35,7 +35,7 @@ def open_registry_of(name: str, database: str | None) -> Registry:
 
     Raises UnknownBrokerError; RegistryError: the database cannot be used.
     """
-    if not NAME.fullmatch(name):
+    if not NAME.fullmatch(name) and ("://" in name or os.path.exists(name)):  # noqa: PTH110
         raise UnknownBrokerError(name, ())
     if not database or os.path.exists(name):  # noqa: PTH110
         from osbctl.registry.database import parse_database_url

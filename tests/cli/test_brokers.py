@@ -767,8 +767,9 @@ def test_a_name_gets_the_password_of_its_broker_alone(added: Program, server: Fa
 def test_a_word_that_is_no_registered_broker_keeps_its_meaning(added: Program, server: FakeBroker) -> None:
     for name in ("c.json", "broker:my-db"):
         (added.folder / name).write_text(json.dumps(OLD))
-    said = added.run("fetch", "my_db", code=2).stderr
-    assert "error: no broker 'my_db' is registered\n  hint: did you mean my-db? osbctl brokers add registers" in said
+    for command, name in (("fetch", "my_db"), ("drift", "my-db,")):  # no name can have a comma
+        said = added.run(command, name, code=2).stderr
+        assert f"error: no broker '{name}' is registered\n  hint: did you mean my-db? osbctl brokers add" in said
     for command in ("check", "fetch"):
         assert "c.json is a file or folder" in added.run(command, "c.json", code=2).stderr
         assert "hint: write it as https://" in added.run(command, "localhost:80", code=2).stderr
