@@ -341,8 +341,10 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     """
     from osbctl.sources.discovery import is_below, is_excluded
 
-    moved, deleted = _changed_paths(revision, folder) if folder else ({}, [])
-    now = {os.path.normpath(source).replace(os.sep, "/"): source for source in sources}
+    top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
+    moved, _ = _changed_paths(revision, top)
+    deleted = _changed_paths(revision, folder)[1] if folder else []
+    now = {os.path.relpath(source).replace(os.sep, "/"): source for source in sources}
     former = {}
     for name in now:
         # A file of a source folder may be moved into one that was there, or from one that still is.
@@ -377,9 +379,9 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
     moved, deleted = {}, []
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)
-        here = os.path.normpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
+        here = os.path.relpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
         if status.startswith(("R", "C")):
-            new = os.path.normpath(os.path.join(folder, next(fields))).replace(os.sep, "/")  # noqa: PTH118
+            new = os.path.relpath(os.path.join(folder, next(fields))).replace(os.sep, "/")  # noqa: PTH118
             moved[new] = here
             while new != "." and new.rpartition("/")[2] == here.rpartition("/")[2]:
                 new, here = (path.rpartition("/")[0] or "." for path in (new, here))

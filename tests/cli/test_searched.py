@@ -185,6 +185,12 @@ def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) ->
     assert changes(project, "HEAD", code=0) == []
     done = osbctl("diff", "HEAD", cwd=project, code=0)
     assert "moved.yaml is new" not in done.stdout
+    git(project, "mv", "moved.yaml", "b/moved.yaml")
+    write(project, {"b/moved.yaml": GOOD.replace("name: small", "name: tiny", 1)})
+    for words, cwd in (("b/moved.yaml", "."), ("b", "."), ("moved.yaml", "b"), ("", "b"), (str(project / "b"), "b")):
+        with case(words, cwd):
+            found = changes(project, "HEAD", *words.split(), code=1, cwd=project / cwd)
+            assert [rule for rule, _ in found] == ["change-plan-renamed"]
 
 
 def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> None:
