@@ -219,8 +219,10 @@ def _explain_proxy_error(error: Exception, client: HttpClient) -> str:
     cause = error.original_error if isinstance(error, faults.ProxyError) else error
     if isinstance(cause, faults.NewConnectionError):  # a name that is unknown is one of these, too
         return f"cannot be reached: {_explain_connect_error(cause)[0]}"
+    if client.expired or isinstance(cause, faults.ReadTimeoutError | TimeoutError):  # whichever comes first
+        return "makes no connection: it did not answer in time"
     text = _explain_protocol_error(cause, client)[0] if cause is error else _error_text(cause, client)
-    return f"makes no connection: {'it did not answer in time' if client.expired else text}"
+    return f"makes no connection: {text}"
 
 
 def _explain_connect_error(error: Exception) -> tuple[str, str]:
