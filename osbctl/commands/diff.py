@@ -163,7 +163,7 @@ def diff(
     def judged(config: Config) -> frozenset[Platform]:
         return frozenset(chosen_or_all(chosen_platforms(platforms, config)))
 
-    if len(pairs) > 1 or not (old and new):
+    if len(pairs) > 1 or (pairs and not (old and new)):
 
         def compare(both: Sequence[tuple[Document, Document]]) -> list[Comparison]:
             return compare_all(both, lambda name: judged(first_config([name], where.config)), instances)

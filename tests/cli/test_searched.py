@@ -275,6 +275,8 @@ def test_a_revision_needs_a_file_of_the_clone(project: Path) -> None:
 
 
 def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
+    for words in (("", "a.yaml"), ("a.yaml", "")):  # a variable of a shell that is not set
+        assert "there is no such file" in failure("diff", *words, cwd=project, code=3)
     for word in ("nowhere", "a.yaml", "HEAD:a.yaml", "-", "--no-such"):
         with case(word):
             said = osbctl("diff", word, cwd=project, code=2).stderr
