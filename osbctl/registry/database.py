@@ -160,6 +160,7 @@ def _create_engine(url: URL, wait_seconds: float) -> Engine:
     else:
         # A server without an encoding (SQL_ASCII) would send bytes.
         arguments = {"connect_timeout": max(2, round(wait_seconds)), "client_encoding": "utf8"}
+        arguments["prepare_threshold"] = None  # behind PgBouncer, the next transaction may have another session
         # Size 0: no limit; there are never more connections than working threads. A server that restarted has closed
         # the connections that wait in the pool: each is tried before it is used.
         pool = {"poolclass": QueuePool, "pool_size": 0, "pool_pre_ping": True}
@@ -200,7 +201,11 @@ _KNOWN = (
     (("no such table", "column", 'relation "'), "the database is damaged: a part of it is missing", "restore a backup"),
     (("read-only", "readonly"), "the database is read-only", "check who owns it; of a standby, name the primary"),
     (("password auth", "no password"), "the server refuses the user or the password", "set PGPASSWORD or ~/.pgpass"),
-    (("does not exist",), "the server has no such database or user", "`createdb` makes a database"),
+    (
+        ('database "" does not', 'role "" does not'),
+        "the server has no such database or user",
+        "`createdb` makes a database",
+    ),
     (("timeout expired",), "the server did not answer in time", "check that it is reachable from here"),
     (
         ("terminating connection", "closed the connection", "is lost", "starting up", "shutting down"),

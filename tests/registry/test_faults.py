@@ -147,6 +147,14 @@ def test_a_server_may_be_shared_with_other_programs(cluster: postgres.Cluster) -
         assert registry.names() == ["db"]
 
 
+def test_nothing_is_left_in_a_session_that_a_pool_may_give_to_others(cluster: postgres.Cluster) -> None:
+    with closing(Database(cluster.create())) as database:
+        for _ in range(9):
+            with database.read_transaction() as connection:
+                kept = connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar()
+                assert (kept, connection.exec_driver_sql("SHOW lock_timeout").scalar()) == (0, "10s")
+
+
 def test_a_server_without_an_encoding_answers_in_text(cluster: postgres.Cluster) -> None:
     with cluster.connect() as server:
         server.autocommit = True
