@@ -122,7 +122,7 @@ class _Walk(FaultRecorder):
                 span.style = first
         else:
             span = Span(start, start, key)
-            span.below, span.unread = {}, []
+            span.below = {}
             self._open_spans.append(span)
             span.end = self._walk_collection(span, path, closing)
             self._open_spans.pop()
@@ -140,11 +140,12 @@ class _Walk(FaultRecorder):
                 span.below[index], offset = self._walk_value(offset, (*path, index), (0, 0))
             else:
                 key, end = self._walk_key(offset, keys)
-                self._path, self._last = (*path, key), offset
-                value = self._skip_colon(key, end)
+                self._path = inner = (*path, key)
+                self._last = offset
                 if key in span.below:
+                    span.unread = span.unread or []  # the empty one is shared
                     span.unread.append((key, span.below[key]))
-                span.below[key], offset = self._walk_value(value, (*path, key), (offset, end))
+                span.below[key], offset = self._walk_value(self._skip_colon(key, end), inner, (offset, end))
             index += 1
         return offset + 1
 
