@@ -87,6 +87,9 @@ def split(
     common.check_options_used([source], env=where.env)
     document = read_catalog(source, where, allow_nested=False)
     scaffold.check_splittable(document)
+    if any((folder / "services").glob("*")):
+        message = f"{(folder / 'services').as_posix()} has files, which would become parts of the catalog"
+        raise SourceError(message, "choose another folder")
     _write_files(folder, scaffold.split_catalog(document.data))
     return 0
 

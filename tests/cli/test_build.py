@@ -155,6 +155,15 @@ def test_split_and_build_come_full_circle(folder: Path) -> None:
     assert (folder / "again.json").read_text() == (folder / "catalog.json").read_text()
 
 
+def test_nothing_is_split_into_other_services(folder: Path) -> None:
+    run(folder, "build source -o catalog.json")
+    plan_file(folder, "postgres", "huge")
+    (folder / "source/catalog.yaml").unlink()
+    (folder / "source/services/postgres.yaml").unlink()
+    assert "source/services has files" in failure("split", "catalog.json", "source", cwd=folder, code=3)
+    assert not (folder / "source/catalog.yaml").exists()
+
+
 NOT_SPLIT = {
     "servces: []\n": "there is no catalog here: it has no `services` [no-catalog]\n",
     "services:\n": "there is no catalog here: `services` is not a list [no-catalog]\n",
