@@ -15,15 +15,7 @@ from osbctl.changes import Change, DiffFailOn
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, check_in_clone, read_source_or_broker, source_name
 from osbctl.commands.options import Argument, ColorChoice, Date, Option, Output, find_named_catalogs
-from osbctl.commands.output import (
-    check_output,
-    is_github_log,
-    print_error,
-    print_note,
-    report_root,
-    report_style,
-    write_output,
-)
+from osbctl.commands.output import check_output, is_github_log, print_error, print_note, report_style, write_output
 from osbctl.commands.settings import all_rules, chosen_platforms, first_config
 from osbctl.comparison.allow import load_allow_entries, triage_changes
 from osbctl.comparison.catalogs import compare_catalogs
@@ -63,19 +55,8 @@ class ChangesDisplay(NamedTuple):
 
     def empty_report(self, old_name: str, new_name: str) -> DiffReport:
         """A report on two catalogs by their names, without changes."""
-        color, width = report_style(self.output, self.color)
-        return DiffReport(
-            old_name,
-            new_name,
-            (),
-            all_rules,
-            fail_on=self.fail_on,
-            root=report_root(),
-            color=color,
-            width=width,
-            names=self.names,
-            date=self.date,
-        )
+        fields = {**report_style(self.output, self.color), "names": self.names, "date": self.date}
+        return DiffReport(old_name, new_name, (), all_rules, fail_on=self.fail_on, **fields)
 
     def make_report(self, comparison: Comparison) -> DiffReport:
         """The report of a comparison, with accepted changes apart."""
@@ -345,14 +326,14 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     moved, _ = _changed_paths(revision, top)
     deleted = _changed_paths(revision, folder)[1] if folder else []
     now = {os.path.relpath(source).replace(os.sep, "/"): source for source in sources}
-    former = {}
-    for name in now:
+    pairs, below = [], set(now)
+    for name, source in now.items():
+        old = path_in_revision(revision, name)
         # A file of a source folder may be moved into one that was there, or from one that still is.
-        is_moved = name in moved and moved[name] not in now and not is_in_git(path_in_revision(revision, name))
-        former[name] = moved[name] if is_moved else name
-    olds = (path_in_revision(revision, path) for path in former.values())
-    pairs = [Pair(old if is_in_git(old) else "", source) for old, source in zip(olds, now.values(), strict=True)]
-    below = {*now, *former.values()}
+        if name in moved and moved[name] not in now and not is_in_git(old):
+            below.add(moved[name])
+            old = path_in_revision(revision, moved[name])
+        pairs.append(Pair(old if is_in_git(old) else "", source))
     deleted = [path for path in deleted if not ("." in below or is_excluded(path, excluded) or is_below(path, below))]
     return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
 

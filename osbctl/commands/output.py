@@ -125,21 +125,20 @@ def wrap_width(stream: TextIO) -> int:
     return terminal_width() if stream.isatty() else 0
 
 
-def report_style(output: str | None, color: str) -> tuple[bool, int]:
-    """Return whether a report to `output` is coloured, and the columns at which its lines are wrapped."""
-    if output not in (None, "-"):
-        return False, 0
-    return use_color(color, sys.stdout), wrap_width(sys.stdout)
+def report_style(output: str | None, color: str) -> dict[str, Any]:
+    """Fields of a report to `output`: its `color`, its `width` in columns (0: lines are not wrapped), and the `root`.
+
+    That is the folder which paths in formats for CI are relative to: of a job's repository, else the working folder.
+    """
+    root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
+    is_printed = output in (None, "-")
+    width = wrap_width(sys.stdout) if is_printed else 0
+    return {"root": root, "color": is_printed and use_color(color, sys.stdout), "width": width}
 
 
 def is_github_log(output: str | None) -> bool:
     """Return whether a report to `output` goes to the log of GitHub Actions, which can show annotations."""
     return output is None and os.environ.get("GITHUB_ACTIONS") == "true"
-
-
-def report_root() -> str:
-    """The folder that paths in formats for CI are relative to: that of a job's repository, else the working folder."""
-    return os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
 
 
 def terminal_width() -> int:

@@ -18,7 +18,6 @@ from osbctl.commands.output import (
     is_github_log,
     print_failure_count,
     print_note,
-    report_root,
     report_style,
     write_output,
 )
@@ -102,16 +101,8 @@ def _report_format(settings: ValidationSettings) -> Format:
 
 def write_report(results: Sequence[ValidationResult], settings: ValidationSettings) -> int:
     """Write the report; 3 if a result could not be reported, 1 if a finding makes the run fail, else 0."""
-    color, width = report_style(settings.output, settings.color)
-    report = Report(
-        results,
-        all_rules,
-        root=report_root(),
-        color=color,
-        width=width,
-        concise=settings.concise,
-        quiet=settings.quiet,
-    )
+    style = report_style(settings.output, settings.color)
+    report = Report(results, all_rules, concise=settings.concise, quiet=settings.quiet, **style)
 
     def render_results(some: Sequence[ValidationResult]) -> str:
         return render(report._replace(results=some), _report_format(settings))

@@ -106,16 +106,12 @@ def test_paths_for_ci_are_those_of_the_repository(tmp_path: Path, variable: str)
     for name in ("a.json", "b/a.json", "b/c/a.json"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(BROKEN)
-    outside = ROOT / "catalogs/faulty.yaml"
-    names = ("a.json", "./c/a.json", "../a.json", str(tmp_path / "a.json"), str(outside), "-")
-    wanted = ["b/a.json", "b/c/a.json", "a.json", "a.json", outside.as_posix(), "b/<stdin>"]
-    for kind, path in (
-        ("gitlab", r'"path": "([^"]+)"'),
-        ("github", r" file=([^,]+),"),
-        ("sarif", r'"uri": "([^"]+)"'),
-    ):
-        done = osbctl("validate", *names, "-f", kind, cwd=tmp_path / "b", stdin=BROKEN, **{variable: str(tmp_path)})
-        assert [*dict.fromkeys(map(unquote, re.findall(path, done.stdout)))] == [*dict.fromkeys(wanted)]
+    outside = str(ROOT / "catalogs/faulty.yaml")
+    names = ("a.json", "./c/a.json", "../a.json", str(tmp_path / "a.json"), outside)
+    for kind, path in (("gitlab", r'"path": "([^"]+)"'), ("github", " file=([^,]+),"), ("sarif", r'"uri": "([^"]+)"')):
+        done = osbctl("validate", *names, "-f", kind, cwd=tmp_path / "b", **{variable: str(tmp_path)})
+        found = [*dict.fromkeys(map(unquote, re.findall(path, done.stdout)))]
+        assert found == ["b/a.json", "b/c/a.json", "a.json", outside.replace(os.sep, "/")]
 
 
 def test_a_report_to_a_descriptor(tmp_path: Path) -> None:

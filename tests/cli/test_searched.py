@@ -212,11 +212,10 @@ def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> No
 
 
 def test_diff_follows_links_of_the_clone(project: Path) -> None:
-    (project / "link.json").symlink_to("b/broker.json")
     (project / "deep").mkdir()
-    (project / "deep/link").symlink_to("../b")
-    (project / "folder").symlink_to("my-catalog")
-    (project / "nowhere.yaml").symlink_to("/nowhere")
+    links = {"link.json": "b/broker.json", "deep/link": "../b", "folder": "my-catalog", "nowhere.yaml": "/nowhere"}
+    for name, target in links.items():
+        (project / name).symlink_to(target)
     commit(project)
     for name in ("link.json", "deep/link/broker.json", "deep/link", "folder"):
         assert osbctl("diff", "HEAD", name, cwd=project, code=0).stdout == "", name
