@@ -71,7 +71,7 @@ def _run_to_exit_code(arguments: list[str]) -> int:
 def _report_failure(error: Exception) -> int:
     """Print the error and return the exit code; with OSBCTL_DEBUG, raise an internal error."""
     from osbctl.commands.output import discard_output, handle_output_error, print_error
-    from osbctl.errors import InternalError, OsbctlError, is_output_failure
+    from osbctl.errors import OsbctlError, is_output_failure, unexpected_error
 
     if isinstance(error, BrokenPipeError):
         discard_output()  # the reader of our output has closed it (`| head`)
@@ -80,7 +80,7 @@ def _report_failure(error: Exception) -> int:
         error = handle_output_error(error)
     if not isinstance(error, OsbctlError) and os.environ.get("OSBCTL_DEBUG"):
         raise error
-    return print_error(error if isinstance(error, OsbctlError) else InternalError(error))
+    return print_error(error if isinstance(error, OsbctlError) else unexpected_error(error))
 
 
 def _dispatch_command(arguments: list[str]) -> int:

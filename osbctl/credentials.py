@@ -196,7 +196,8 @@ def _read_text(path: Path) -> str:
     try:
         raw = read_bounded(path, LARGEST)
     except OSError as error:
-        advice = "create it with `osbctl hash-password IDENTITY --generate -o FILE`" if not path.exists() else ""
+        is_missing = isinstance(error, FileNotFoundError)
+        advice = "create it with `osbctl hash-password IDENTITY --generate -o FILE`" if is_missing else ""
         raise SourceError(f"cannot read {path}: {error.strerror}", advice) from error
     if len(raw) > LARGEST:
         raise ConfigError(f"{path}: larger than {LARGEST} bytes: this is not a credentials file")

@@ -105,7 +105,14 @@ def run_contained(work: Callable[P, R], *arguments: P.args, **options: P.kwargs)
         is_bug = isinstance(error, Exception) or type(error).__module__ == "pyo3_runtime"
         if _raise_bugs or not is_bug or is_output_failure(error):
             raise
-        return InternalError(error)
+        return unexpected_error(error)
+
+
+def unexpected_error(error: BaseException) -> SourceError | InternalError:
+    """The error for any other exception. A file that the system does not let us see is no bug."""
+    if isinstance(error, OSError) and error.filename and error.errno in (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG):
+        return SourceError(f"{error.filename}: cannot be opened: {error.strerror}")
+    return InternalError(error)
 
 
 def run_on_each(work: Callable[[T], R], items: Iterable[T]) -> list[R | OsbctlError]:

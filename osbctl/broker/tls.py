@@ -97,7 +97,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
     try:
         for file in (cert_file, key_file):
             check_regular_file(file)
-            if file.stat().st_size > LARGEST_FILE:  # OpenSSL would read all of it
+            if len(read_bounded(file, LARGEST_FILE)) > LARGEST_FILE:  # OpenSSL would read all of it
                 raise ConfigError(f"{file} is larger than {LARGEST_FILE:,} bytes", "give a PEM file")
         context.load_cert_chain(cert_file, key_file, password=_refuse_encrypted_key)
         pem = read_bounded(cert_file, LARGEST_FILE).decode("ascii", errors="replace")
@@ -108,8 +108,7 @@ def load_certificate(cert_file: Path, key_file: Path) -> Certificate:
         advice = "both must be PEM, the key unencrypted and the one that the certificate was made for"
         raise ConfigError(text, advice) from error
     except OSError as error:
-        missing = key_file if cert_file.is_file() else cert_file
-        raise ConfigError(f"cannot read {missing}: {error.strerror}") from error
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from error
 
 
 def _refuse_encrypted_key() -> str:

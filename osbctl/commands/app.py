@@ -219,10 +219,11 @@ def _to_typer(option: Parameter) -> Parameter:
         option = option.replace(default=option.default or None)
     offer = _offer(described.complete) if described.complete else None
     if isinstance(described, Argument):
-        made = typer.Argument(metavar=described.metavar, help=described.help, autocompletion=offer)
+        made = typer.Argument(metavar=described.metavar, help=described.help, autocompletion=offer, readable=False)
     else:
         names = described.names or ((f"--{option.name.replace('_', '-')}",) if kind is bool else ())
-        made = typer.Option(*names, **described.settings, autocompletion=offer)
+        made = typer.Option(*names, **described.settings, autocompletion=offer, readable=False)
+    # `readable` False: the command itself says that a file cannot be read, with the exit code for that.
     return option.replace(annotation=Annotated[kind, made])
 
 

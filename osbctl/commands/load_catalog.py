@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from osbctl.catalog import LoadedCatalog
-from osbctl.errors import ConfigError, OsbctlError
+from osbctl.errors import ConfigError, OsbctlError, unexpected_error
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.platforms import ApiVersion, Platform
 
@@ -122,8 +122,9 @@ def _main() -> None:
     except DocumentError as error:
         found = [(one.rule, one.message, one.location and one.location[:3], one.advice) for one in error.findings]
         head = {"findings": found}
-    except OsbctlError as error:
-        head = {"message": error.message, "advice": error.advice}
+    except (OsbctlError, OSError) as error:
+        told = error if isinstance(error, OsbctlError) else unexpected_error(error)
+        head = {"message": told.message, "advice": told.advice}
     except MemoryError:
         pass
     if not head:  # after the exception, which holds what was read

@@ -163,7 +163,7 @@ def service_factory(
 
 def _check_not_special(path: Path) -> Path:
     """`path`, also if nothing is there. Raises SourceError for a FIFO, device or folder: reading it may never end."""
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113  # else it raises PermissionError
         raise SourceError(f"{path} is not a regular file")
     return path
 
@@ -171,11 +171,11 @@ def _check_not_special(path: Path) -> Path:
 def _watched_files(source: str) -> Iterator[Path]:
     """Files whose change causes a reload. Empty for standard input and git."""
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112
         # Other files are no part of a source folder: the log of this broker may be among them.
         parts = (file for file in _visible_files(path) if file.suffix in SUFFIXES or file.name == LOCK)
         yield from sorted(filter(Path.is_file, parts))
-    elif path.exists():
+    elif os.path.exists(path):  # noqa: PTH110
         yield path
 
 

@@ -6,9 +6,11 @@ functions of osbctl that are called about that one alone are found, and each the
 
 import functools
 import json
+import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -309,3 +311,26 @@ def test_what_ends_a_run_ends_it(command: Command, template: Path, folder: Path)
 
 FIRST = ("read_source", "read_bytes", "check_bytes", "parse_broker_row", "json")
 """A function about one source in the work of each command."""
+
+
+def test_a_file_that_may_not_be_read_is_neither_a_bug_nor_wrong_usage(tmp_path: Path) -> None:
+    drop = "-dac_override,-dac_read_search"  # rights of root alone
+    as_user = ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"] if os.getuid() == 0 else []
+    if as_user and not shutil.which("setpriv"):
+        pytest.skip("nothing takes the rights of root")
+    (tmp_path / "x").touch()
+    secret, closed = tmp_path / "secret", tmp_path / "closed"
+    secret.touch(0)
+    closed.mkdir(0)
+    try:
+        for words, told in {
+            "verify-password secret a": "cannot read secret: Permission denied\n",
+            "serve x --credentials closed/c --insecure-http": "cannot read closed/c: Permission denied\n",
+            "serve x --credentials x --tls-cert secret --tls-key x": "cannot read secret: Permission denied\n",
+            "build closed": "closed/services: cannot be opened: Permission denied\n",
+        }.items():
+            command = [*as_user, sys.executable, "-m", "osbctl", *words.split()]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert (done.returncode, done.stderr) == (3, f"error: {told}"), words
+    finally:
+        closed.chmod(0o700)
