@@ -154,6 +154,7 @@ class _Walk(FaultRecorder):
         if offset >= len(self._text):
             self._fail("syntax", f"the document ends before its {closing!r}", max(offset - 1, 0), _CUT_SHORT)
         if self._text[offset] != ",":
+            self._path = (*self._path, self._text[self._last : offset][:99].strip('" \r\n'))  # a key, before a colon
             begins_value = self._text[offset] in '"{[-0123456789tfn'
             hint = "is a comma missing?" if begins_value else _wrong_value_hint(self._text, offset)
             found = _quote_text_at(self._text, offset)

@@ -311,6 +311,10 @@ class FaultRecorder:
             found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(path)
         if self._is_in_secret():
             found.append((self._last, end))
+        # A line that is indented too little is read as if it stood behind its secret, which then may be null.
+        for begin, stop in [*found]:
+            is_null = begin == stop and not self._text[stop : self._last].strip()
+            found += [(begin, end)] if is_null or begin <= self._last <= stop else []
         self._lines = Lines(self._name, self._text, disjoint(found))
 
     def _is_in_secret(self) -> bool:

@@ -190,8 +190,7 @@ class Builder(FaultRecorder):
 
     def _begin_span(self, event: Any) -> Span:
         """The span of the value that begins with `event`, behind the key whose range was noted last."""
-        key, self._key_range, kind = self._key_range, (0, 0), type(event)
-        self._last = event.start_mark.index
+        kind, key, self._key_range, self._last = type(event), self._key_range, (0, 0), event.start_mark.index
         span = Span(event.start_mark.index, event.end_mark.index, key)
         if kind is AliasEvent:
             if self._anchors[event.anchor][1]:  # else it stands in its own anchor: that has no end
@@ -269,12 +268,9 @@ class Builder(FaultRecorder):
         return event
 
     def _begin_entry(self, span: Span, event: Any, key: Any) -> dict[Any, Span] | None:
-        """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span.
-
-        None: no path leads through a merge key, or through a key that is no text, as a collection or an alias of one.
-        """
-        self._key_range = (event.start_mark.index, event.end_mark.index)
-        self._last = event.start_mark.index
+        """Note the range of a key, which begins with `event`; return the part of `span` that takes its value's span."""
+        self._last, self._key_range = event.start_mark.index, (event.start_mark.index, event.end_mark.index)
+        # None: no path leads through a merge key, or one that is no text: a collection, or an alias of a number.
         if key is MERGE or type(event) not in (ScalarEvent, AliasEvent) or key[:1] == "\0":
             return None
         return span.below if type(event) is ScalarEvent else span.foreign
@@ -306,6 +302,8 @@ class Builder(FaultRecorder):
             self._report_key(event, key)  # before what is in it may fail
             if kind not in (ScalarEvent, AliasEvent):
                 self._build_collection(event)
+                if self._locates:
+                    self._open_spans[-1].unread.append((MERGE, self.span))
             key = event.value if kind is ScalarEvent else f"\0{len(key_offsets)}"
         self._check_duplicate(key, event, key_offsets)
         return key

@@ -61,6 +61,8 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     "dashboard_client:\n   id: x\n   secrte: {0}: {0}", "? password\n  : {{x: {0}, c: 'x' 'y'}}", "x: {{a: 'x' 'y', my token (x): {0}}}",
     "a: &k password\n  *k : {{x: {0}, y: 'a' 'b'}}", "a: {{b: &v {0}, c: 'a' 'b'}}\n  password: *v", "password: |\n\t{0}\n",
     "x: {{a: 'x' 'y', <<: {{*k : {0}}}}}", "<<<<<<< HEAD\n  password:\n   {0}\n>>>>>>> {0}", "password:\n   - #@ {0}",
+    # of lines that are indented too little, or stand in a key
+    "password:\n  - x\n - '{0}'", "password:\n  hunter {0}\n  x: y", "x:\n?     my token:\n    - '{0}'\n    - b\n  x: y",
     # read, with faults beside the secret: of a key that is there twice, a merge key, a key that is no text
     "x: {{password:\n   {0}, password: z, a: 1, a: 2}}", "x: {{password: z, password:\n   {0}, a: 1, a: 2}}",
     "x: {{<<: {{password:\n   {0}, a: !b c}}, password: z}}", "x: {{? [a] : {{password:\n   {0}, a: !b c}}}}",
@@ -74,6 +76,7 @@ def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
     '{"a": [{"password":\n "qzmark77", "a": "b" "c"}]}', '{"a": [{"password"\n "qzmark77"}]}', '{"password" => "qzmark77"}',
     '{"a": {"\\u0070assword": {"a": "qzmark77"}, "a": "b" "c"}}', '{"services": [{"password":\n "qzmark77", "a": 1, "a": 2, "password": 3}]}',
     '{"dashboard_client": {"id":\n "c" "more": "qzmark77"}}', '{"a": {"pass\\word": "qzmark77"}}', '{"password":\n "qzmark77", "a":\n',
+    '{"a": ["password": "qzmark77"]}', '{"a": ["dashboard_client": {"x": "qzmark77"}]}',
     ('{"services": [{"plans": [{"schemas": {"service_binding": {"create": {"parameters": {"properties": {"pwd": {"$ref": "#/definitions/d"}},\n'
     ' "definitions": {"d": {"default": "qzmark77", "minLength": "x"}}}}}}}]}]}'),
 ])  # fmt: skip
