@@ -183,6 +183,8 @@ def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> di
         about, _, path = entry.partition(b"\t")
         mode, _, blob, size = about.split()
         if mode.startswith(b"100") and os.fsdecode(path).lower().endswith(endings):  # a file, not a link
+            if not size.isdigit():  # BAD, with newer versions of git: a partial clone has no copy of it
+                raise _no_blob_error(*source.split(":", 1))
             found[os.fsdecode(path)] = blob, int(size)
     if sum(size for _, size in found.values()) > limits.bytes:
         raise too_large_error(source, limits)
