@@ -173,7 +173,8 @@ def _report_pairs(
         raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
 
     def read_pair(pair: Pair) -> tuple[Document | None, Document]:
-        after = read(pair.new) if pair.new else Document(pair.old, {"services": []}, "json")
+        path = pair.old.partition(":")[2].removeprefix("./")  # where it was
+        after = read(pair.new) if pair.new else Document(path, {"services": []}, "json")
         return require_services(read(pair.old), as_list=True) if pair.old else None, after
 
     found = run_on_each(read_pair, pairs)
