@@ -31,7 +31,7 @@ from osbctl.credentials import (
 )
 from osbctl.errors import ConfigError, SourceError, UsageError
 from osbctl.files import RESTRICTS_ACCESS
-from osbctl.text import plural
+from osbctl.text import escape_line, plural
 
 _PasswordStdin = Annotated[bool, Option("Read the password from standard input.")]
 
@@ -185,4 +185,4 @@ def _fail(sentence: str) -> int:
 
 def _say(sentence: str) -> None:
     """Print a line on standard error, not wrapped: it may hold a password."""
-    write_stderr(f"{sentence}\n")
+    write_stderr(f"{escape_line(sentence)}\n")

@@ -253,8 +253,8 @@ def test_records_that_stand_are_not_replaced_in_silence(path: Path) -> None:
 def file(tmp_path: Path) -> Path:
     old = make_record("admin", "old", rounds=1000, label="2020", expires="2020-01-01T00:00:00Z")
     new = make_record("admin", SECRET, rounds=1000, label="new")
-    (tmp_path / "c.json").write_text(f"[{format_records(old)}, {format_records(new)}]")
-    return tmp_path / "c.json"
+    (tmp_path / "c\x1b.json").write_text(f"[{format_records(old)}, {format_records(new)}]")
+    return tmp_path / "c\x1b.json"
 
 
 @each(
@@ -274,7 +274,7 @@ def file(tmp_path: Path) -> Path:
 def test_verify_password(file: Path, identity: str, password: str, code: int, says: str) -> None:
     ran = run("verify-password", file, identity, "--password-stdin", stdin=password, code=code)
     assert says in ran.stdout + ran.stderr
-    assert SECRET not in ran.stdout + ran.stderr
+    assert SECRET not in ran.stdout + ran.stderr and "\x1b" not in ran.stderr, "nor the escape in the file's name"
 
 
 @each("order", [*itertools.permutations((2020, 2098, 2099)), *itertools.permutations((2020, None, 2099))])
