@@ -326,9 +326,9 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
     moved, _ = _changed_paths(revision, top)
     deleted = _changed_paths(revision, folder)[1] if folder else []
-    now = {os.path.relpath(source).replace(os.sep, "/"): source for source in sources}
+    now = [os.path.relpath(source).replace(os.sep, "/") for source in sources]
     pairs, below = [], set(now)
-    for name, source in now.items():
+    for name, source in zip(now, sources, strict=True):
         old = path_in_revision(revision, name)
         # A file of a source folder may be moved into one that was there, or from one that still is.
         if name in moved and moved[name] not in now and not is_in_git(old):

@@ -33,7 +33,7 @@ from osbctl.platforms.verdict import Outcome
 from osbctl.requests import Command, build_commands, generate_examples
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
-from osbctl.sources.read_bytes import is_in_git, path_in_revision
+from osbctl.sources.read_bytes import is_revision, path_in_revision
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 
@@ -134,12 +134,13 @@ def _resolve_earlier_catalogs(sources: Sequence[str], since: Sequence[str]) -> S
         return [""] * len(sources)
     if len(since) == 1 and _may_be_revision(since[0]):
         check_in_clone(since[0], sources)
-        earlier = [path_in_revision(since[0], source) for source in sources]
-        new = {old: source for old, source in zip(earlier, sources, strict=True) if not is_in_git(old)}
-        if len(new) == len(sources):  # a wrong revision, or no git: reading it says why
-            return earlier
-        print_note(*(f"{source} is new: {since[0]} has nothing to compare it with" for source in new.values()))
-        return ["" if old in new else old for old in earlier]
+        if not is_revision(since[0]):  # reading it says why
+            return [path_in_revision(since[0], source) for source in sources]
+        from osbctl.commands.diff import pair_with_revision
+
+        pairs = pair_with_revision(since[0], sources, "")
+        print_note(*(f"{new} is new: {since[0]} has nothing to compare it with" for old, new in pairs if not old))
+        return [pair.old for pair in pairs]
     if len(since) != len(sources):
         raise UsageError("--since needs one revision, or an earlier catalog for each source", "repeat --since")
     return since

@@ -119,6 +119,12 @@ def test_page_shows_all_and_what_changed(project: Path) -> None:
     assert "a.yaml is new" not in done.stderr
     assert 'renamed from "small" to "tiny"' in (project / "page.html").read_text().replace("&#34;", '"')
     assert "no revision nowhere" in osbctl("page", "--since", "nowhere", cwd=project, code=3).stderr
+    done = osbctl("page", "--since", "HEAD", "-o", "page.html", "new.yaml", cwd=project, code=0)
+    assert "new.yaml is new" in done.stderr
+    git(project, "mv", "-f", "a.yaml", "new.yaml")
+    write(project, {"new.yaml": GOOD.replace("name: small", "name: moved", 1)})
+    osbctl("page", "--since", "HEAD", "-o", "page.html", "new.yaml", cwd=project, code=0)
+    assert "renamed from &#34;small&#34; to &#34;moved&#34;" in (project / "page.html").read_text()
 
 
 def changes(project: Path, *words: str, code: int, cwd: Path | None = None) -> list[tuple[str, str]]:
