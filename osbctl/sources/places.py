@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_hide
+from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name, may_hide
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
@@ -92,12 +92,13 @@ class Span:
 
     `below` are the spans of the values in it. `foreign` values are written elsewhere: entries of a merge key, or with
     an alias as key. `target` is the span that an alias stands for. `unread` are the spans of values that no path leads
-    to, with their keys: of a merge key, and of a key that is there twice, or is no text.
+    to, with their keys: of a merge key, and of a key that is there twice, or is no text. `is_secret`: an input of a
+    brokerpak with a secret name, whose literals are secret.
     """
 
     __slots__ = (
-        "anchored", "below", "copies", "end", "flow", "foreign", "key", "shown_end", "start", "style", "target",
-        "unread",
+        "anchored", "below", "copies", "end", "flow", "foreign", "is_secret", "key", "shown_end", "start", "style",
+        "target", "unread",
     )  # fmt: skip
 
     def __init__(self, start: int, end: int, key: tuple[int, int] = (0, 0)) -> None:
@@ -113,6 +114,11 @@ class Span:
         self.foreign: dict[Any, Span] = _NOTHING_BELOW
         self.target: Span | None = None
         self.unread: list[tuple[Any, Span]] = _NOTHING_UNREAD
+        self.is_secret = False
+
+    def name_input(self, name: Any) -> None:
+        """Note the name of an input."""
+        self.is_secret = isinstance(name, str) and may_be_secret_name(name)
 
     @property
     def entry_start(self) -> int:
@@ -167,6 +173,8 @@ class Span:
         seen = {(above, self)}
         while pending:
             above, span = pending.pop()
+            if span.is_secret:
+                above = (*above, "parameters", "properties", "password")
             for step, below in (*span.below.items(), *span.foreign.items(), *span.unread):
                 path = (*above, step) if above or (type(step) is str and may_hide(step)) else ()
                 # A part of a client may be public, as are keywords of a parameter with a secret name.

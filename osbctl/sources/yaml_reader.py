@@ -252,6 +252,8 @@ class Builder(FaultRecorder):
             value = self._build_scalar(event) if is_scalar else self._build_value(event)
             if span is not None and (spans is None or spans.setdefault(key, self.span) is not self.span):
                 span.unread.append((key, self.span))
+            if span is not None and (key == "field_name" or (key == "name" and "computed_inputs" in self._path)):
+                span.name_input(value)
             if key is not MERGE:
                 container[key] = value
                 continue

@@ -6,6 +6,7 @@ import pytest
 
 from tests.case import each
 from tests.cli.program import osbctl
+from tests.sources.folder.brokerpaks import DATABASE, brokerpak
 
 MARK = "qzmark77"
 NUMBER = "0123456701234"
@@ -82,6 +83,25 @@ def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
 ])  # fmt: skip
 def test_no_line_of_json_shows_a_secret(tmp_path: Path, text: str) -> None:
     check_lines(tmp_path, "c.json", text)
+
+
+@each(
+    "rest",
+    [
+        f"default: {MARK}, foo: bar",
+        f"default: {MARK}, details: 'x' 'y'",
+        f"constraints: {{default: {MARK}}}, type: 5, type: 6",
+    ],
+)
+def test_no_line_of_a_brokerpak_shows_a_secret(tmp_path: Path, rest: str) -> None:
+    folder = brokerpak(tmp_path / "pak")
+    for inputs, name in (("user_inputs:\n", "field_name"), ("bind:\n", "name")):
+        above = "" if name == "field_name" else "  computed_inputs:\n"
+        entry = f"{above}  - {{{name}: admin_password, {rest}}}\n"
+        text = DATABASE.replace(inputs, f"{inputs}{entry}" if not above else f"{entry}{inputs}", 1)
+        (folder / "definitions/database.yml").write_text(text)
+        done = osbctl("validate", str(folder), code=1)
+        assert MARK not in done.stdout + done.stderr, done.stdout
 
 
 def check_lines(folder: Path, name: str, text: str) -> None:
