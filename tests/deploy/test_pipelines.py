@@ -70,6 +70,11 @@ def test_gitlab_compares_with_the_target_branch(clone: Path) -> None:
     write(clone, {"catalog.yaml": CHANGED})
     assert shell(job["script"], clone, **target)[0] == 1
     assert json.loads((clone / job["artifacts"]["reports"]["codequality"]).read_text())
+    write(clone, {"new.yaml": GOOD})
+    for script in (job["script"], stage("Compare")):
+        code, said = shell(["mkdir -p .osbctl/bin", "ln -sf ../../../bin/osbctl .osbctl/bin", *script], clone,
+                           OSBCTL_CATALOG="new.yaml", CHANGE_TARGET="main", **target)  # fmt: skip
+        assert (code, "new.yaml is new" in said) == (0, True), said
 
 
 def stage(name: str) -> list[str]:
