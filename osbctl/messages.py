@@ -82,7 +82,7 @@ def _hides_what_follows(path: JsonPath, index: int) -> bool:
         return False
     above, below = path[:index], path[index + 1 :]
     is_in_schema = "parameters" in above or not (above[:1] == ("services",) or "metadata" in above)
-    is_parameter = is_in_schema and above[-1:] and above[-1] in BY_NAME and below
+    is_parameter = is_in_schema and index and path[index - 1] in BY_NAME and below
     return not is_parameter or not LITERALS.isdisjoint(below)
 
 

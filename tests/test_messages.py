@@ -32,6 +32,8 @@ PROPERTIES = (*PLAN, "schemas", "service_instance", "create", "parameters", "pro
         ("hunter2", ("metadata", "dependencies", "key", "x"), "(secret)"),
         ("hunter2", ("properties", "x", "password", "y"), "(secret)"),
         ({"password": "hunter2", "user": "x"}, (*PLAN, "metadata"), "{'password': '(secret)', 'user': 'x'}"),
+        ("hunter2", ("services", 0, "Dashboard-Client", "x"), "(secret)"),
+        ("hunter2", ("services", 0, "dashboardClient", "x"), "(secret)"),
         ([{"dashboard_client": {"id": "hunter2"}}], ("services",), "[{'dashboard_client': '(secret)'}]"),
     ],
 )  # fmt: skip
