@@ -11,7 +11,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack
 
 from osbctl.commands.output import draw_status_line, print_note
-from osbctl.errors import UsageError
+from osbctl.errors import SourceError, UsageError
 from osbctl.findings import FailOn
 from osbctl.platforms import DEFAULT_API_VERSION, Platform
 from osbctl.platforms import ApiVersion as ApiVersion
@@ -167,7 +167,8 @@ _NAMED = 10
 def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude: Sequence[str] = ()) -> list[str]:
     """Replace each folder by the catalogs in it, unless it is a source folder or brokerpak; by default search `.`.
 
-    A note says what was found, unless `quiet`. A folder without any stays: reading it says so.
+    A note says what was found, unless `quiet`. A folder without any stays: reading it says so. Raises SourceError: all
+    are excluded.
     """
     named: list[str] = []
     for source in sources or ["."]:
@@ -176,6 +177,8 @@ def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude:
             continue
         known = {os.path.normpath(name) for name in named}
         named += [name for name in _search(source, quiet, exclude) if os.path.normpath(name) not in known]
+    if not named:
+        raise SourceError("--exclude leaves no catalog", "name fewer paths")
     return named
 
 
@@ -221,4 +224,6 @@ def _search(folder: str, quiet: bool, exclude: Sequence[str]) -> Sequence[str]:
         names, more = map(report_name, found.sources[:_NAMED]), len(found.sources) - _NAMED
         others = f" and {more} more" if more > 0 else ""
         print_note(f"found {plural(len(found.sources), 'catalog')}: {', '.join(names)}{others}")
+    if exclude and not found.sources and find_sources(folder).sources:
+        return ()
     return found.sources or (folder,)

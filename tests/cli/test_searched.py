@@ -339,3 +339,8 @@ def test_what_is_excluded(project: Path) -> None:
     assert changes(project, "HEAD", "tests", "--exclude", "tests/d.json", code=0) == []
     assert changes(project, "HEAD", code=1)
     osbctl("page", "--exclude", "tests", "-o", "p.html", cwd=project, code=0)
+    write(project / "one", {"c.yaml": FAULTY})
+    for words in ("validate one", "fix one", "page one", "diff HEAD one"):
+        assert "--exclude leaves no catalog" in failure(*words.split(), "--exclude", "one/*", cwd=project, code=3)
+    assert (project / "one/c.yaml").read_text() == FAULTY
+    osbctl("validate", "one", "a.yaml", "--exclude", "one", cwd=project, code=0)
