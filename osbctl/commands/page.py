@@ -169,7 +169,10 @@ def _earlier_catalog_name(source: str) -> str:
 
 def _short_broker_name(source: str) -> str:
     if is_address(source):
-        return urlsplit(source).hostname or source_name(source)
+        try:
+            return urlsplit(source).hostname or source_name(source)
+        except ValueError:  # half of an IPv6 address, which is refused later
+            return source_name(source)
     return PurePath(source.rpartition(":")[2]).stem or source
 
 

@@ -336,6 +336,7 @@ def test_images_of_a_folder_have_the_names_of_services(tmp_path: Path, images: I
 def test_options_of_images_without_a_use(tmp_path: Path) -> None:
     write_catalog(tmp_path, "")
     assert "no source is an address" in failure("page", "c.json", "--timeout", "5", cwd=tmp_path, code=2)
+    assert "not the address of a broker" in failure("page", "http://[::1/x", cwd=tmp_path, code=2)
     assert "add --embed-images" in failure("page", "c.json", "--internal-images", cwd=tmp_path, code=2)
     words = ("page", "c.json", "--embed-images", "--user", "me")
     assert "no source is an address" in failure(*words, cwd=tmp_path, code=2)

@@ -292,7 +292,10 @@ class _Bundle:
 
     def _resolve_reference(self, part: Document, path: JsonPath, reference: str) -> Origin | None:
         """Target of a reference at `path` of `part`: a file of the folder, and a path in it."""
-        url = urlsplit(reference)
+        try:
+            url = urlsplit(reference)
+        except ValueError:  # half of an IPv6 address
+            url = urlsplit("http:")
         fragment = unquote(url.fragment)
         if url.scheme or url.netloc:
             self._add_problem(part, path, f"{reference!r} names a URL", "keep the schema in a file of the folder")

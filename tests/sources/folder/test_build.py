@@ -452,7 +452,7 @@ def test_a_reference_in_data_is_data(tmp_path: Path) -> None:
     ("../schemas/p.json#anchor", ": the part after # must be a JSON pointer", ""),
     ("../schemas/loop.json", " leads back to itself, or to too many others", "only a schema that is a whole file may refer to itself"),
     ("../schemas/link.json", " leads out of the source folder", "copy it into the folder"),
-    *((url, " names a URL", "keep the schema in a file of the folder") for url in ("urn:example:x", "//example.com/x.json")),
+    *((url, " names a URL", "keep the schema in a file of the folder") for url in ("urn:example:x", "//example.com/x.json", "//[::1")),
 ])  # fmt: skip
 def test_a_reference_that_cannot_be_followed(tmp_path: Path, reference: str, message: str, hint: str) -> None:
     folder = tmp_path.resolve() / "folder"
