@@ -183,10 +183,7 @@ def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude:
 
 
 def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[str]:
-    """The sources that these files are, or are parts of, as a hook needs them; other files are left out.
-
-    Standard input and folders are no files of a hook, and stay.
-    """
+    """The sources that the files of a hook are, or are parts of; others are left out, but no folder and no `-`."""
     from pathlib import Path
 
     from osbctl.sources.discovery import find_source_of, is_catalog_file, is_excluded, is_own_file, may_be_catalog
