@@ -254,7 +254,8 @@ def _names_in_git(source: str) -> tuple[str, str]:
 def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> bytes | None:
     """Output of git, None if it fails; in the repository of `folder`, whatever that of a hook is, if it is given.
 
-    Raises SourceError: git is not installed; with `folder`, that counts as a failure.
+    Raises SourceError: git is not installed, or refuses the repository of another user, as in a container of a CI job;
+    with `folder`, that counts as a failure.
     """
     import subprocess  # only some sources need it, and it slows a start
 
@@ -271,6 +272,9 @@ def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> b
         raise SourceError("git is not installed", "a source REV:path needs it") from error
     except OSError:  # the folder may not be entered
         return None
+    if done.returncode and not folder and b"dubious ownership" in done.stderr:
+        advice = done.stderr.decode(errors="replace").rstrip().rpartition("\n")[2].strip()
+        raise SourceError("git refuses this repository, which belongs to another user", f"`{advice}` allows it")
     return done.stdout if done.returncode == 0 else None
 
 

@@ -260,6 +260,14 @@ def test_a_partial_clone_says_so(repository: Path, tmp_path: Path, monkeypatch: 
         assert read_source("HEAD~1:catalog.json").data["version"] == 1
 
 
+def test_a_repository_of_another_user_is_refused_by_git(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    error = refusal("HEAD:catalog.json")
+    assert error.message == "git refuses this repository, which belongs to another user"
+    assert error.advice == f"`git config --global --add safe.directory {repository}` allows it"
+
+
 def test_a_revision_needs_git_and_a_repository(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not a git repository" in refusal("main:catalog.json").message
     monkeypatch.setenv("PATH", str(here))
