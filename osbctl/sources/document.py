@@ -334,11 +334,7 @@ def _parse_json_or_yaml(text: str, name: str, limits: Limits, *, allow_flow: boo
     read = yaml_reader.parse(text, name, limits)
     mismatch = [_mismatch_finding(name, "JSON", "YAML")] if named == "json" else []
     document = ParsedText(name, read.value, "yaml", text=text, faults=read.faults)
-
-    def masked(place: Location) -> Location:
-        return place._replace(secrets=document.lines.at(document.lines.offset_of(place)).secrets)
-
-    document.notes = (*(note.moved(masked) for note in read.notes), *mismatch)
+    document.notes = (*read.notes, *mismatch)
     return document
 
 

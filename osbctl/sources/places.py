@@ -55,6 +55,14 @@ class Lines:
         after = bisect_left(self._secrets, end, key=itemgetter(0))
         return tuple((max(0, begin - start), min(stop, end) - start) for begin, stop in self._secrets[first:after])
 
+    def at_entry(self, offset: int, end: int) -> Location:
+        """The location of a plain scalar of YAML; what stands in its line beside its entry may be secret."""
+        place = self.at(offset, end)
+        begin, end = max(place.excerpt.rfind(mark, 0, place.column - 1) for mark in "[{,") + 1, place.end - 1
+        is_last = place.excerpt[end:].strip()[:1] in ("", "#")
+        secrets = ((0, begin), (end, end if is_last else len(place.excerpt)))
+        return place._replace(secrets=tuple(each for each in secrets if each[0] < each[1]))
+
     def place(self, offset: int, *, with_column: bool = True) -> LineNumber:
         """The line of an offset as a sentence of the same text names it."""
         return LineNumber(self.at(offset), self._name, with_column)

@@ -402,7 +402,7 @@ class Builder(FaultRecorder):
             message = f"YAML 1.1 reads {SECRET} as another value than YAML 1.2"
         boolean = meaning in ("true", "false")
         hint = "write true or false, or put it in quotes" if boolean else "put it in quotes if it is text"
-        place = self._lines.at(event.start_mark.index, event.end_mark.index)
+        place = self._lines.at_entry(event.start_mark.index, event.end_mark.index)
         fixes = (Fix("quote", ()),) if value == event.value else ()  # text here stays text; others saw something else
         note = Finding("yaml-1.1", Severity.WARNING, message, self._json_path(), place, hint=hint, fixes=fixes)
         self.notes.append(note)
