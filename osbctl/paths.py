@@ -93,6 +93,16 @@ def depth(value: JsonValue) -> int:
     return levels + any(isinstance(item, dict | list) for item in inside)
 
 
+def nesting_depth(value: Any) -> int:
+    """As `depth`, of a list or an object that aliases share: visits each once in a level, which takes longer."""
+    levels, inside = 0, [value]
+    while inside:
+        held = {id(item): item for collection in inside for _, item in entries(collection)}
+        inside = [item for item in held.values() if isinstance(item, dict | list)]
+        levels += 1
+    return levels
+
+
 class SchemaPlace:
     """An object that stands where a schema may stand, at `path` of the whole, and the one around it."""
 

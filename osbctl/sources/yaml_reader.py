@@ -18,7 +18,7 @@ from yaml.scanner import ScannerError
 
 from osbctl.findings import DocumentError, Finding, Fix, Severity
 from osbctl.messages import SECRET
-from osbctl.paths import entries
+from osbctl.paths import nesting_depth
 from osbctl.sources.places import (
     DECIMAL_COMMA,
     MAX_PROBLEMS,
@@ -133,7 +133,7 @@ class Builder(FaultRecorder):
             self._mask_unread()
             faults = fault_findings(self.faults, self._lines)
             raise DocumentError((*faults, syntax_finding(error, self._text, self._lines))) from error
-        if self._last_alias and _nesting_depth(value) > self._depth:
+        if self._last_alias and nesting_depth(value) > self._depth:
             self._fail_too_deep(self._last_alias.start_mark.index)
         if isinstance(value, dict) and any(key.startswith("\u00a0") for key in value):
             from osbctl.sources.yaml_syntax import find_no_break_space
@@ -415,16 +415,6 @@ def _merge(container: dict[str, Any], span: Span | None, base: dict[str, Any], b
             container[key] = item
             if span is not None and (inherited := base_span.child(key)):
                 span.foreign[key] = inherited
-
-
-def _nesting_depth(value: Any) -> int:
-    """Levels of nested collections, with aliases expanded; a shared collection is visited once in each level."""
-    levels, inside = 0, [value]
-    while inside:
-        held = {id(item): item for collection in inside for _, item in entries(collection)}
-        inside = [item for item in held.values() if isinstance(item, dict | list)]
-        levels += 1
-    return levels
 
 
 def _parse_number(text: str) -> tuple[int | float | str, str]:
