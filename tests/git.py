@@ -14,7 +14,8 @@ NOBODY = {
 
 
 def git(folder: Path, *words: str) -> str:
-    command, environment = ["git", *words], os.environ | NOBODY
+    # Newer versions of git go on in the background after a commit, while a test may copy the repository.
+    command, environment = ["git", "-c", "maintenance.auto=false", "-c", "gc.auto=0", *words], os.environ | NOBODY
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()

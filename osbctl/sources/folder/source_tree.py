@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -152,7 +153,9 @@ class SourceTree:
         """The YAML and JSON files in a folder of the folder by stem, sorted; two of one stem are a problem."""
         found: dict[str, Path] = {}
         folder = self.folder.joinpath(*subfolders)
-        names = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+        names = set()
+        with suppress(FileNotFoundError, NotADirectoryError):  # is_dir() of Python 3.14 is false for other errors, too
+            names = {entry.name for entry in folder.iterdir()}
         resolved = folder.resolve() if self._unsaved else folder
         for name in sorted(names | {file.name for file in self._unsaved if file.parent == resolved}):
             stem, suffix = os.path.splitext(name)  # noqa: PTH122  # a stem may hold dots
