@@ -125,7 +125,7 @@ def at_terminal(
     try:
         variables = environment(TERM="xterm", **variables)
         running = subprocess.Popen([warm.command(), *words], cwd=cwd, env=variables, **ends)
-        screen = b""
+        screen, answer = b"", ""
         for prompt, answer in answers:
             asked = b""
             while prompt.encode() not in asked:
@@ -133,7 +133,12 @@ def at_terminal(
                 asked += os.read(ours, 1000)
             screen += asked
             os.write(ours, answer.encode())
-        out, err = running.communicate(timeout=60)
+        try:
+            out, err = running.communicate(timeout=15 if answer == "\x03" else 60)
+        except subprocess.TimeoutExpired:
+            # Python misses an interrupt that comes between its last look and the read: a person presses again.
+            os.write(ours, answer.encode())
+            out, err = running.communicate(timeout=40)
         os.set_blocking(ours, False)
         with contextlib.suppress(BlockingIOError):
             while True:
