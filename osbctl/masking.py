@@ -4,6 +4,7 @@ A module of its own: its patterns take long to compile, and only a report with e
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from osbctl.messages import OPEN_TEXT, SECRET_WORDS, TEXT_END, mask_parameters
@@ -74,20 +75,26 @@ def mask_secrets(line: str, known: tuple[tuple[int, int], ...] = ()) -> str:
     Secrets are the values of fields that may hold one, as far as they stand in the line, and secrets in texts; and what
     is at the `known` ranges of the line, from 0, whose names may stand above it.
     """
-    pieces, at = list[str](), 0
-    for start, end in known:
-        pieces += line[at:start], "*" * (end - start)
-        at = end
-    line = _mask_clients("".join([*pieces, line[at:]]))
+    line = _mask_clients(_mask_ranges(line, known))
     line = _USER_IN_LINE.sub(lambda match: "*" * len(match[0]), line)
     line = mask_parameters(line, keep_length=True)
+    return _mask_ranges(line, _find_secret_fields(line))
+
+
+def _mask_ranges(line: str, ranges: Iterable[tuple[int, int]]) -> str:
     pieces, at = list[str](), 0
-    while match := _SECRET_FIELD.search(line, at):
-        start = match.end()
-        end = _find_end(line, start)
+    for start, end in ranges:
         pieces += line[at:start], "*" * (end - start)
         at = end
     return "".join([*pieces, line[at:]])
+
+
+def _find_secret_fields(line: str) -> Iterator[tuple[int, int]]:
+    """The ranges of the values of fields with a secret name, one after another."""
+    at = 0
+    while match := _SECRET_FIELD.search(line, at):
+        at = _find_end(line, match.end())
+        yield match.end(), at
 
 
 def _find_end(line: str, start: int) -> int:

@@ -55,8 +55,10 @@ class ChangesDisplay(NamedTuple):
 
     def empty_report(self, old_name: str, new_name: str) -> DiffReport:
         """A report on two catalogs by their names, without changes."""
-        fields = {**report_style(self.output, self.color), "names": self.names, "date": self.date}
-        return DiffReport(old_name, new_name, (), all_rules, fail_on=self.fail_on, **fields)
+        style = report_style(self.output, self.color)
+        return DiffReport(
+            old_name, new_name, (), all_rules, fail_on=self.fail_on, names=self.names, date=self.date, **style
+        )
 
     def make_report(self, comparison: Comparison) -> DiffReport:
         """The report of a comparison, with accepted changes apart."""
@@ -326,7 +328,7 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
     moved, _ = _changed_paths(revision, top)
     deleted = _changed_paths(revision, folder)[1] if folder else []
-    now = [os.path.relpath(source).replace(os.sep, "/") for source in sources]
+    now = [*map(_path_from_here, sources)]
     pairs, below = [], set(now)
     for name, source in zip(now, sources, strict=True):
         old = path_in_revision(revision, name)
@@ -337,6 +339,11 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
         pairs.append(Pair(old if is_in_git(old) else "", source))
     deleted = [path for path in deleted if not ("." in below or is_excluded(path, excluded) or is_below(path, below))]
     return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
+
+
+def _path_from_here(path: str) -> str:
+    """A path from the working folder, with slashes as git writes it."""
+    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def _find_catalogs(revision: str, files: Sequence[str]) -> list[str]:
@@ -361,9 +368,9 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
     moved, deleted = {}, []
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)
-        here = os.path.relpath(os.path.join(folder, path)).replace(os.sep, "/")  # noqa: PTH118
+        here = _path_from_here(os.path.join(folder, path))  # noqa: PTH118
         if status.startswith(("R", "C")):
-            new = os.path.relpath(os.path.join(folder, next(fields))).replace(os.sep, "/")  # noqa: PTH118
+            new = _path_from_here(os.path.join(folder, next(fields)))  # noqa: PTH118
             moved[new] = here
             while new != "." and new.rpartition("/")[2] == here.rpartition("/")[2]:
                 new, here = (path.rpartition("/")[0] or "." for path in (new, here))

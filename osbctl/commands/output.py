@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypedDict, TypeVar
 
 from osbctl.errors import InternalError, OsbctlError, OutputError, UsageError
 from osbctl.files import read_bounded, write_file
@@ -125,11 +125,19 @@ def wrap_width(stream: TextIO) -> int:
     return terminal_width() if stream.isatty() else 0
 
 
-def report_style(output: str | None, color: str) -> dict[str, Any]:
-    """Fields of a report to `output`: its `color`, its `width` in columns (0: lines are not wrapped), and the `root`.
+class ReportStyle(TypedDict):
+    """Fields of a report; `width` is in columns (0: lines are not wrapped).
 
-    That is the folder which paths in formats for CI are relative to: of a job's repository, else the working folder.
+    `root` is the folder which paths in formats for CI are relative to: of a job's repository, else the working folder.
     """
+
+    root: str
+    color: bool
+    width: int
+
+
+def report_style(output: str | None, color: str) -> ReportStyle:
+    """The style of a report to `output`."""
     root = os.environ.get("GITHUB_WORKSPACE") or os.environ.get("CI_PROJECT_DIR") or os.getcwd()  # noqa: PTH109
     is_printed = output in (None, "-")
     width = wrap_width(sys.stdout) if is_printed else 0
