@@ -104,10 +104,19 @@ def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
     if is_secret_path(path):
         return SECRET
     if isinstance(value, dict):
+        value = _hide_named_secret(value)
         return {redact_text(key): redact_at(inner, (*path, key)) for key, inner in value.items()}
     if isinstance(value, list):
         return [redact_at(inner, (*path, index)) for index, inner in enumerate(value)]
     return redact_text(value) if isinstance(value, str) else value
+
+
+def _hide_named_secret(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Redact the `value` of an object whose `name` is that of a secret, as of a variable of a container."""
+    name = value.get("name")
+    return (
+        {**value, "value": SECRET} if "value" in value and isinstance(name, str) and may_be_secret_name(name) else value
+    )
 
 
 def redact_text(text: str) -> str:
@@ -129,7 +138,7 @@ def redact(
     if isinstance(value, dict):
         return {
             redact_text(k): redact_field(k, inner, known, by_name=by_name, levels=levels - 1)
-            for k, inner in value.items()
+            for k, inner in (_hide_named_secret(value) if by_name else value).items()
         }
     if isinstance(value, list):
         return [redact(inner, known, by_name=by_name, levels=levels - 1) for inner in value]

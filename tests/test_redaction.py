@@ -16,6 +16,7 @@ from osbctl.messages import (
     is_secret_name,
     may_be_secret_name,
     redact,
+    redact_at,
     redact_field,
     redact_text,
 )
@@ -63,6 +64,18 @@ def test_keys_of_tables_are_texts_too_and_flags_are_no_secrets() -> None:
     value = {"https://u:hunter2@x": [1, "token=hunter2"], "apiKey": {"a": 1}, "tokens": None, "secret": True}
     shown = {"https://***@x": [1, "token=***"], "apiKey": SECRET, "tokens": None, "secret": True}
     assert redact(value) == shown
+
+
+def test_the_value_of_a_variable_with_a_secret_name_is_redacted() -> None:
+    value = [
+        {"name": "DB_PASSWORD", "value": 5, "x": 1},
+        {"name": "size", "value": 5},
+        {"name": ["key"], "value": 5},
+        {"name": "key"},
+    ]
+    shown = [{"name": "DB_PASSWORD", "value": SECRET, "x": 1}, *value[1:]]
+    assert redact(value) == redact_at(value, ("metadata", "env")) == shown
+    assert redact(value, by_name=False) == value
 
 
 def test_names_are_certainly_secret_possibly_or_not() -> None:

@@ -121,14 +121,15 @@ class ParsedText(Document):
     @cached_property
     def lines(self) -> Lines:
         """The lines of the text, with the ranges of values that may be secret."""
-        text, ranges = self.text, self._span.secret_ranges()
+        text, ranges = self.text, self._span.secret_ranges(self.text)
         if "$ref" in text:
             from osbctl.jsonschemas.secrets import secret_ref_targets
 
             found = ((path, secret_ref_targets(schema)) for path, schema in _parameter_schemas(self.data))
             spans = (self._span.find((*path, *target))[-1] for path, targets in found for target in targets)
             # The literals there are those of a property with a secret name.
-            ranges = disjoint(chain(ranges, *(span.meant.secret_ranges(("properties", "password")) for span in spans)))
+            literals = (span.meant.secret_ranges(text, ("properties", "password")) for span in spans)
+            ranges = disjoint(chain(ranges, *literals))
         # A block collection of YAML ends where the next key begins.
         return Lines(self.name, text, [(start, start + len(text[start:end].rstrip())) for start, end in ranges])
 

@@ -173,8 +173,13 @@ class Span:
             pending += new
         return disjoint(found)
 
-    def secret_ranges(self, above: JsonPath = ()) -> list[tuple[int, int]]:
-        """The ranges of the text of values in this one, at `above`, that may be secret; in order, and disjoint."""
+    def names_secret(self, text: str) -> bool:
+        """Return whether the `name` in this object of `text` is that of a secret, as of a variable of a container."""
+        written = [one for key, one in (*self.below.items(), *self.unread) if key == "name"]
+        return any(may_be_secret_name(text[one.start : one.end]) for one in written)
+
+    def secret_ranges(self, text: str, above: JsonPath = ()) -> list[tuple[int, int]]:
+        """The ranges of `text` of values in this one, at `above`, that may be secret; in order, and disjoint."""
         found: list[tuple[int, int]] = []
         # Paths begin at the first step that may hide something: few values of a large text have one.
         pending: list[tuple[JsonPath, Span]] = [(above, self)]
@@ -183,10 +188,12 @@ class Span:
             above, span = pending.pop()
             if span.is_secret:
                 above = (*above, "parameters", "properties", "password")
+            is_named = "value" in span.below and span.names_secret(text)
             for step, below in (*span.below.items(), *span.foreign.items(), *span.unread):
                 path = (*above, step) if above or (type(step) is str and may_hide(step)) else ()
                 # A part of a client may be public, as are keywords of a parameter with a secret name.
                 is_secret = path and is_secret_path((*path, "") if below.below else path)
+                is_secret = is_secret or (step == "value" and is_named)
                 if is_secret and not (below.below and is_client(step)):
                     found += below.ranges()
                 elif (below.below or below.foreign or below.unread) and (path, below) not in seen:
@@ -322,9 +329,12 @@ class FaultRecorder:
         found = unread_range(self._text, self._last)
         if found:  # and an alias may stand there
             found += [(span.start, span.end) for span in self._anchor_spans.values()]
-        for level, span in enumerate(self._open_spans):
+        starts = [*(span.start for span in self._open_spans[1:]), self._last]  # of what is open in each
+        for level, (span, start) in enumerate(zip(self._open_spans, starts, strict=False)):
             path = self._json_path(level)
-            found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(path)
+            found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(self._text, path)
+            if [*self._path[level : level + 1]] == ["value"] and span.names_secret(self._text):
+                found.append((start, end))
         if self._is_in_secret():
             found.append((self._last, end))
         # A line that is indented too little is read as if it stood behind its secret, which then may be null.

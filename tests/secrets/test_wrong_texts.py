@@ -67,7 +67,10 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     # read, with faults beside the secret: of a key that is there twice, a merge key, a key that is no text
     "x: {{password:\n   {0}, password: z, a: 1, a: 2}}", "x: {{password: z, password:\n   {0}, a: 1, a: 2}}",
     "x: {{<<: {{password:\n   {0}, a: !b c}}, password: z}}", "x: {{? [a] : {{password:\n   {0}, a: !b c}}}}",
-    "x: {{password:\n   {0}, flag: yes}}", "password:\n   {0} # osbctl: ignore[a]", "password:\n   \udce9{0}",
+    # of a variable whose name is that of a secret
+    "x: [{{name: DB_PASSWORD, value: {0}, value: b}}]", "x:\n  - value: {0}\n    name: 'a token'\n    value: {{a: 1, a: {0}}}",
+    "x: [{{value: {0}, name: A_TOKEN, name: b}}]", "x:\n  - name: api_key\n    value: '{0}' x", "x: [{{name: pwd, value: [{0}, 'a' x]}}]",
+    "x: [{{name: pwd, value:\n   {0}, x: 'a' x}}]", "x: {{password:\n   {0}, flag: yes}}", "password:\n   {0} # osbctl: ignore[a]", "password:\n   \udce9{0}",
 ])  # fmt: skip
 def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
     check_lines(tmp_path, "c.yaml", f"services:\n- id: a\n  {text.format(MARK)}\n")
@@ -77,6 +80,7 @@ def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
     '{"a": [{"password":\n "qzmark77", "a": "b" "c"}]}', '{"a": [{"password"\n "qzmark77"}]}', '{"password" => "qzmark77"}',
     '{"a": {"\\u0070assword": {"a": "qzmark77"}, "a": "b" "c"}}', '{"services": [{"password":\n "qzmark77", "a": 1, "a": 2, "password": 3}]}',
     '{"dashboard_client": {"id":\n "c" "more": "qzmark77"}}', '{"a": {"pass\\word": "qzmark77"}}', '{"password":\n "qzmark77", "a":\n',
+    '{"a": [{"name": "A_KEY", "value": "qzmark77" "x"}]}', '{"a": [{"name": "pwd", "value": {"b": "qzmark77"}, "value": 1}]}',
     '{"a": ["password": "qzmark77"]}', '{"a": ["dashboard_client": {"x": "qzmark77"}]}',
     ('{"services": [{"plans": [{"schemas": {"service_binding": {"create": {"parameters": {"properties": {"pwd": {"$ref": "#/definitions/d"}},\n'
     ' "definitions": {"d": {"default": "qzmark77", "minLength": "x"}}}}}}}]}]}'),
