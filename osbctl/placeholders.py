@@ -142,7 +142,10 @@ def judge_template(data: dict[str, Any], platforms: Collection[Platform] = tuple
 
 
 def _template_outcome(unresolved: Mapping[JsonPath, str], original: Outcome, rendered: Outcome) -> Outcome:
-    """The outcome of a template with `unresolved` placeholders, from those before and after they are replaced."""
+    """Join the outcomes of a template before and after its placeholders are replaced.
+
+    A refusal that depends on none that is `unresolved` decides; else the outcome is unclear.
+    """
     refusals = tuple(refusal for refusal in rendered.refusals if unresolved.keys().isdisjoint(_prefixes(refusal.path)))
     if refusals:
         return rendered._replace(refusals=refusals)

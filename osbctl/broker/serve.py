@@ -163,7 +163,7 @@ def _run_until_stopped(
     try:
         _add_servers_to_loop(options, sockets, shared, service, loop)
         watcher.start()
-        _log_listeners(options, sockets, shared)  # from here on connections are accepted
+        _log_startup(options, sockets, shared)  # from here on connections are accepted
         for sentence in service.summary:
             _log.info("%s", sentence)
         left = loop.run()
@@ -191,7 +191,7 @@ def _add_servers_to_loop(
             _log.info("admin on %s", listeners.socket_url(sock, "http"))
 
 
-def _log_listeners(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
+def _log_startup(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared) -> None:
     """Log the addresses, warnings of insecure options, and the expiry of the certificate."""
     for sock in sockets:
         _log.info("listening on %s", listeners.socket_url(sock, options.scheme))

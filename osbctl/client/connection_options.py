@@ -70,7 +70,7 @@ class SentPassword:
         return any(form in plain for form in self._telling)
 
     def redact(self, text: str) -> str:
-        """Replace the password in a text that was received, also the longer half of one that was cut off."""
+        """Replace the password in a text that was received, also one that was cut off, if half of it is left."""
         if not self._forms:
             return text
         plain, spans = text, [(at, at + 1) for at in range(len(text))]

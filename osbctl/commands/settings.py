@@ -206,7 +206,7 @@ def _why_never_reported(id_: str, settings: ValidationSettings, has_schemas: boo
 def _resolve_rules(
     patterns: Iterable[str], user_rules: Mapping[str, Rule], config: Config | None = None, key: str = ""
 ) -> frozenset[str]:
-    """The ids of the rules that `patterns` name, which an option gives, or the `key` of a configuration."""
+    """The ids of the rules that the patterns of an option, or of the `key` of a configuration, name."""
     found: set[str] = set()
     for pattern in patterns:
         origin = f"{config.origin_of(key, pattern)}: {key}: " if config else ""

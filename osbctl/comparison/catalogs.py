@@ -72,7 +72,7 @@ def fold_name(item: Identified) -> str:
 
 
 def _index_by_id_and_number(items: Sequence[T], counted_first: set[tuple[str, str]]) -> dict[tuple[str, int], T]:
-    """Objects by id and a running number among those of one id; those in `counted_first` come first, by name."""
+    """Items by id and a running number among those of one id: first those in `counted_first`, sorted by name."""
     counts: Counter[str] = Counter()
     numbers = {}
     named = sorted((item for item in items if (item.id, item.name) in counted_first), key=lambda item: item.name)

@@ -14,7 +14,7 @@ from osbctl.catalog import Catalog
 from osbctl.findings import DocumentError, Finding, Location, Severity
 from osbctl.messages import Sentence
 from osbctl.paths import JsonPath, entries, get_at, pointer
-from osbctl.sources.places import Lines, Span, TextFault, check_faults, disjoint, unread_range
+from osbctl.sources.places import Lines, Span, TextFault, check_faults, disjoint, find_unread_secrets
 from osbctl.sources.read_bytes import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def is_template(text: str) -> bool:
 
 
 def _syntax_error(text: str, name: str, offset: int, message: str, hint: str) -> DocumentError:
-    return DocumentError((Lines(name, text, unread_range(text)).error("syntax", message, offset, hint),))
+    return DocumentError((Lines(name, text, find_unread_secrets(text)).error("syntax", message, offset, hint),))
 
 
 def decode_utf8(data: bytes, name: str) -> str:
@@ -309,7 +309,7 @@ def decode_utf8(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         data = error.object
         text = data.decode("utf-8", "replace")
-        place = Lines(name, text, unread_range(text)).at(len(data[: error.start].decode("utf-8")))
+        place = Lines(name, text, find_unread_secrets(text)).at(len(data[: error.start].decode("utf-8")))
         message = f"the byte 0x{data[error.start]:02x} is not UTF-8"
     raise DocumentError((Finding("encoding", Severity.ERROR, message, (), place, hint="save the text as UTF-8"),))
 

@@ -82,8 +82,8 @@ class Lines:
         return [0, *(match.end() for match in LINE_END.finditer(self._text))]
 
 
-def unread_range(text: str, start: int = 0) -> list[tuple[int, int]]:
-    """The range of what may be secret in a text that was read as far as `start`; empty if it has no secret name."""
+def find_unread_secrets(text: str, start: int = 0) -> list[tuple[int, int]]:
+    """The range from the first secret name in the part of a text that was not read, from `start`; empty without one."""
     from osbctl.masking import SECRET_WORD  # only a fault needs it
 
     name = SECRET_WORD.search(text, start)
@@ -326,7 +326,7 @@ class FaultRecorder:
     def _mask_unread(self) -> None:
         """Mask secrets in excerpts of a text whose reading ends here: those read, and what may be one in the rest."""
         end = len(self._text)
-        found = unread_range(self._text, self._last)
+        found = find_unread_secrets(self._text, self._last)
         if found:  # and an alias may stand there
             found += [(span.start, span.end) for span in self._anchor_spans.values()]
         starts = [*(span.start for span in self._open_spans[1:]), self._last]  # of what is open in each
