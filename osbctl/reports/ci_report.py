@@ -25,11 +25,11 @@ def render_github(report: Report) -> str:
     escapes for `%`, CR and LF, and in properties for `:` and `,`.
     """
     lines = []
-    for finding in each_place(report.findings()):
-        properties = {"title": f"osbctl {finding.rule}"}
-        if place := finding.location:
-            file = relative_path(place.source, report.root)
-            properties = {"file": file, "line": str(place.line), "col": str(place.column), **properties}
+    for source, finding in report.findings_with_source(by_place=True):
+        place = finding.location or Location(source, 1, 1)
+        file = relative_path(place.source, report.root)
+        title = f"osbctl {finding.rule}"
+        properties = {"file": file, "line": str(place.line), "col": str(place.column), "title": title}
         text = ",".join(f"{key}={escape_line(value).translate(_PROPERTY_ESCAPES)}" for key, value in properties.items())
         lines.append(f"::{_COMMANDS[finding.severity]} {text}::{one_line_message(finding).translate(_LINE_ESCAPES)}")
     for result in report.results:
@@ -119,8 +119,8 @@ def render_sarif(report: Report) -> str:
         },
         "columnKind": "unicodeCodePoints",
         "results": [
-            _finding_as_sarif(finding, fingerprint, index, report.root)
-            for _, finding, fingerprint in compute_fingerprints(report.findings_with_source(), report.root)
+            _finding_as_sarif(finding, source, fingerprint, index, report.root)
+            for source, finding, fingerprint in compute_fingerprints(report.findings_with_source(), report.root)
         ],
     }
     return json_text({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -148,7 +148,11 @@ def _location_as_sarif(location: Location, root: str) -> dict[str, Any]:
     return {"physicalLocation": physical}
 
 
-def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int], root: str) -> dict[str, Any]:
+def _finding_as_sarif(
+    finding: Finding, source: str, fingerprint: str, index: dict[str, int], root: str
+) -> dict[str, Any]:
+    place = finding.location or Location(source, 1, 1)  # code scanning takes no log with a result without one
+    logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
     text = f"{finding.message}\nHint: {finding.advice}" if finding.advice else finding.message
     result: dict[str, Any] = {
         "ruleId": finding.rule,
@@ -156,10 +160,8 @@ def _finding_as_sarif(finding: Finding, fingerprint: str, index: dict[str, int],
         "level": _SARIF_LEVELS[finding.severity],
         "message": {"text": text},
         "partialFingerprints": {"osbctl/v2": fingerprint},
+        "locations": [{**_location_as_sarif(place, root), "logicalLocations": [logical]}],
     }
-    if place := finding.location:
-        logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
-        result["locations"] = [{**_location_as_sarif(place, root), "logicalLocations": [logical]}]
     if others := [other.location for other in finding.at_each_place()[1:] if other.location]:
         result["relatedLocations"] = [_location_as_sarif(place, root) for place in others]
     if finding.refused_by:

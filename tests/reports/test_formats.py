@@ -150,7 +150,8 @@ def test_sarif_meets_the_standard_and_points_at_the_place() -> None:
     assert second["locations"][0]["physicalLocation"]["region"]["endColumn"] == 20
     assert second["relatedLocations"][0]["physicalLocation"]["artifactLocation"] == {"uri": "b.yaml"}
     assert run["tool"]["driver"]["rules"][first["ruleIndex"]]["id"] == first["ruleId"]
-    assert "locations" not in third
+    (place,) = third["locations"]  # GitHub takes no log with a result without one
+    assert place["physicalLocation"]["artifactLocation"] == {"uri": "a%20dir/cat%2Calog.yaml"}
 
 
 def group() -> Finding:
@@ -293,6 +294,10 @@ def test_a_finding_without_a_place_is_of_the_source_that_has_it() -> None:
     assert [issue["location"]["path"] for issue in issues] == ["good.yaml", "lost.yaml"]
     alone = json.loads(render(several._replace(results=several.results[1:]), Format.GITLAB))
     assert alone == issues[1:], "the fingerprint depends on the source, and on no other"
+    files = re.findall("file=([^,]*),line=1,", render(several, Format.GITHUB))
+    logged = checked_sarif(render(several, Format.SARIF))["runs"][0]["results"]
+    uris = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in logged]
+    assert files == uris == ["good.yaml", "lost.yaml"]
     suites = [*ElementTree.fromstring(render(several, Format.JUNIT)).iter("testsuite")]
     assert [suite[0].get("classname") for suite in suites] == [suite.get("name") for suite in suites]
 
