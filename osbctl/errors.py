@@ -14,6 +14,7 @@ OsbctlError             3  base class
 """
 
 import errno
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, ParamSpec, TypeVar
 
@@ -110,9 +111,19 @@ def run_contained(work: Callable[P, R], *arguments: P.args, **options: P.kwargs)
 
 def unexpected_error(error: BaseException) -> SourceError | InternalError:
     """The error for any other exception. A file that the system does not let us see is no bug."""
+    if isinstance(error, FileNotFoundError) and _is_working_folder_gone():
+        return SourceError("the working folder is gone", "go to one that exists")
     if isinstance(error, OSError) and error.filename and error.errno in (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG):
         return SourceError(f"{error.filename}: cannot be opened: {error.strerror}")
     return InternalError(error)
+
+
+def _is_working_folder_gone() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109  # pathlib costs its import at every start
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def run_on_each(work: Callable[[T], R], items: Iterable[T]) -> list[R | OsbctlError]:

@@ -29,6 +29,7 @@ from osbctl.sources.read_bytes import (
     MAX_BYTES,
     Limits,
     check_stdin_used_once,
+    is_revision,
     registered_name,
     report_name,
     run_git,
@@ -64,6 +65,9 @@ def check_in_clone(revision: str, sources: Sequence[str]) -> None:
         is_path = os.path.lexists(source)
         if is_path and not _is_in_clone(Path(source), top):
             what = "in this clone"
+        elif is_revision(source):
+            advice = f"name a file in each: {revision}:FILE {source}:FILE"
+            raise UsageError(f"{source} is a revision of git, and {revision} is compared with a file or folder", advice)
         elif not is_path and (source == "-" or ":" in source):
             what = "a file"
         else:  # reading one that is missing says so

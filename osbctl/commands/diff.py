@@ -170,8 +170,8 @@ def _report_pairs(
     display: ChangesDisplay,
     compare: Callable[[Sequence[tuple[Document, Document]]], Sequence[Comparison]],
 ) -> int:
-    """Compare several catalogs with those in a revision, in one report; those that cannot be read are named in it."""
-    if display.effective_format is DiffFormat.HTML:
+    """Compare catalogs with those in a revision, in one report; those that cannot be read are named in it."""
+    if display.effective_format is DiffFormat.HTML and len(pairs) > 1:
         raise UsageError("html shows one catalog, and there are several", f"osbctl page --since {revision}")
 
     def read_pair(pair: Pair) -> tuple[Document | None, Document]:
@@ -191,6 +191,7 @@ def _report_pairs(
         display.make_report(comparison),
         errors=[finding for name, error in errors for finding in error_findings(error, name)],
         new_catalogs=[after.name for old, after in documents if old is None],
+        catalog=documents[0][1].data if documents else None,
     )
     codes = [print_error(error, name) for name, error in errors]
     return max([*codes, display.print_report(report)])
@@ -323,12 +324,13 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty), but
     those `excluded` from the search.
     """
-    from osbctl.sources.discovery import is_below, is_excluded
+    from osbctl.sources.discovery import excludes, is_below
 
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
     moved, _ = _changed_paths(revision, top)
     deleted = _changed_paths(revision, folder)[1] if folder else []
     now = [*map(_path_from_here, sources)]
+    is_excluded = excludes(excluded)
     pairs, below = [], set(now)
     for name, source in zip(now, sources, strict=True):
         old = path_in_revision(revision, name)
@@ -337,7 +339,7 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
             below.add(moved[name])
             old = path_in_revision(revision, moved[name])
         pairs.append(Pair(old if is_in_git(old) else "", source))
-    deleted = [path for path in deleted if not ("." in below or is_excluded(path, excluded) or is_below(path, below))]
+    deleted = [path for path in deleted if not ("." in below or is_excluded(path) or is_below(path, below))]
     return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
 
 

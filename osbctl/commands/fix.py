@@ -18,7 +18,7 @@ from osbctl.commands.options import Argument, Option, find_named_catalogs
 from osbctl.commands.output import print_error, print_failure_count, print_note, use_color, write_output
 from osbctl.commands.settings import ValidationSettings, resolve_config, validation_options, variables_lookup
 from osbctl.config import load_config
-from osbctl.errors import OsbctlError, SourceError, UsageError, run_contained, run_on_each
+from osbctl.errors import OsbctlError, SourceError, UsageError, error_sentence, run_contained, run_on_each
 from osbctl.files import write_file
 from osbctl.findings import Finding, fixes_of
 from osbctl.fixes import (
@@ -102,7 +102,10 @@ def fix(
     failed = 0
     for source, chosen in zip(named, options, strict=True):
         changes = chosen if isinstance(chosen, OsbctlError) else run_contained(fix_one, source, chosen)
-        if isinstance(changes, OsbctlError):
+        if isinstance(changes, _NotEditableError) and source not in sources:  # it was found
+            print_note(error_sentence(changes))
+            outcomes.append(0)
+        elif isinstance(changes, OsbctlError):
             failed += 1
             outcomes.append(print_error(changes, report_name(source, stdin_filename)))
         else:
@@ -244,11 +247,15 @@ def keep_possible_fixes(
     return tuple(kept)
 
 
+class _NotEditableError(UsageError):
+    """The catalog is in a text that cannot be edited."""
+
+
 def _read_file(name: str, at: str, files: dict[str, bytes]) -> Document:
     documents = parse_stream(decode_utf8(files[name], name), name)
     if find_only_catalog(documents, at).embedded:
         message = f"{name}: osbctl fix edits no text inside a string or a stream of documents"
-        raise UsageError(message, "fix it in a file of its own")
+        raise _NotEditableError(message, "fix it in a file of its own")
     return find_only_catalog(documents, at, allow_nested=False)
 
 

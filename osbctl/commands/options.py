@@ -186,7 +186,9 @@ def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[s
     """The sources that the files of a hook are, or are parts of; others are left out, but no folder and no `-`."""
     from pathlib import Path
 
-    from osbctl.sources.discovery import find_source_of, is_catalog_file, is_excluded, is_own_file, may_be_catalog
+    from osbctl.sources.discovery import excludes, find_source_of, is_catalog_file, is_own_file, may_be_catalog
+
+    is_excluded = excludes(exclude)
 
     @cache
     def find_folder(place: Path, suffix: str) -> str | None:
@@ -196,7 +198,7 @@ def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[s
         if file == "-" or os.path.isdir(file):  # noqa: PTH112
             return file
         name = report_name(file)
-        if not is_own_file(name) or not may_be_catalog(name) or is_excluded(name, exclude):
+        if not is_own_file(name) or not may_be_catalog(name) or is_excluded(name):
             return ""
         return find_folder(Path(file).parent, Path(file).suffix) or (file if is_catalog_file(file) else "")
 

@@ -84,6 +84,8 @@ def validate(settings: ValidationSettings) -> int:
 
 def _check_options(settings: ValidationSettings) -> None:
     """Raise UsageError for options that make no sense together."""
+    if settings.baseline == "-":
+        raise UsageError("--baseline names a file, and - is none", "write ./- for a file of that name")
     if settings.write_baseline and not settings.baseline:
         raise UsageError("--write-baseline needs a file", "add --baseline FILE")
     files = [os.path.realpath(file) for file in (settings.baseline, settings.output) if file]

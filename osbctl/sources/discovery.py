@@ -6,7 +6,9 @@ The editor decides with the same evidence whether a file that is being edited is
 import os
 import re
 import stat
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,13 +59,14 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
     """Find the catalogs in a folder; if it is a source folder or a brokerpak, that is the folder itself.
 
     Skips what git ignores, hidden folders, links, code of others (`node_modules`, `vendor`, virtual environments), and
-    the files of a source folder or brokerpak, which is one source. `excluded` as in `is_excluded`. Outside of a git
+    the files of a source folder or brokerpak, which is one source. `excluded` as in `excludes`. Outside of a git
     repository, nothing is ignored. Raises SourceError: the folder cannot be read.
     """
     if is_source_folder(Path(folder)) or _is_brokerpak_folder(folder):
         return Search((folder,))
+    is_excluded = excludes(excluded)
     prefix = "" if folder in (".", "./", "") else f"{folder.rstrip('/' + os.sep)}/"
-    paths = [path for path in _list_files(folder) if is_own_file(path) and not is_excluded(prefix + path, excluded)]
+    paths = [path for path in _list_files(folder) if is_own_file(path) and not is_excluded(prefix + path)]
     environments = {path.rpartition("/")[0] for path in paths if path.endswith("/pyvenv.cfg")}
     whole = _find_whole_folders(prefix, paths, environments)
     skipped = environments | whole
@@ -267,14 +270,33 @@ def is_own_file(path: str) -> bool:
     return not _LEFT_OUT.search(path)
 
 
-def is_excluded(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path, or a folder that it is in, matches one of `patterns`: shell patterns of whole paths."""
-    head = os.path.normpath(path).replace(os.sep, "/") if patterns else ""
-    while head:
-        if any(fnmatchcase(head, pattern.removeprefix("./").rstrip("/")) for pattern in patterns):
-            return True
-        head = head.rpartition("/")[0]
-    return False
+def excludes(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """A function that says whether a path, or a folder that it is in, matches one of `patterns`.
+
+    They are shell patterns of whole paths, from the working folder or from the root, whichever way the path is written.
+    """
+    spelled: defaultdict[bool, list[str]] = defaultdict(list)
+    for pattern in patterns:
+        is_absolute = os.path.isabs(pattern)  # noqa: PTH117
+        spelled[is_absolute].append(_spell(pattern, is_absolute))
+
+    def is_excluded(path: str) -> bool:
+        for is_absolute, wanted in spelled.items():
+            head = _spell(path, is_absolute)
+            while head:
+                if any(fnmatchcase(head, pattern) for pattern in wanted):
+                    return True
+                head = head.rpartition("/")[0]
+        return False
+
+    return is_excluded
+
+
+def _spell(path: str, is_absolute: bool) -> str:
+    """A path from the root, without links, or from the working folder; with forward slashes."""
+    with suppress(ValueError):  # it is empty, or on another drive of Windows
+        path = os.path.realpath(path) if is_absolute else os.path.relpath(path)
+    return path.replace(os.sep, "/")
 
 
 def is_below(path: str, folders: Collection[str]) -> bool:

@@ -131,6 +131,9 @@ def _no_file_error(source: str) -> SourceError:
         return SourceError(Message("{}: the link leads nowhere, to {}", SourceName(source), target))
     folder, name = os.path.split(source)
     missing = Message("{}: there is no such file", SourceName(source))
+    with suppress(SourceError):  # there is no git
+        if is_revision(source):
+            return SourceError(missing, f"it is a revision of git: name a file in it, {source}:FILE")
     try:
         names = os.listdir(folder or os.curdir)  # noqa: PTH208
     except OSError:
@@ -239,7 +242,10 @@ def _is_in_git_at(source: str, _folder: str) -> bool:
 def _find_in_git(source: str) -> tuple[str, str, int]:
     """Id, kind (`blob` or `tree`) and size of `REV:path`, with links followed; an empty id if git has no such file."""
     for name in _names_in_git(source):
-        about = run_git("cat-file", "--batch-check", "--follow-symlinks", stdin=os.fsencode(name))
+        asked = os.fsencode(name)
+        if b"\n" in asked:  # to git it is two names
+            asked = run_git("rev-parse", "--verify", "--quiet", name) or b""
+        about = run_git("cat-file", "--batch-check", "--follow-symlinks", stdin=asked)
         if found := re.fullmatch(rb"(\w+) (blob|tree) (\d+)\n", about or b""):
             return found[1].decode(), found[2].decode(), int(found[3])
     return "", "", 0
@@ -272,6 +278,8 @@ def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> b
         raise SourceError("git is not installed", "a source REV:path needs it") from error
     except OSError:  # the folder may not be entered
         return None
+    if done.returncode and not folder:
+        os.getcwd()  # noqa: PTH109  # raises if the working folder is gone
     if done.returncode and not folder and b"dubious ownership" in done.stderr:
         advice = done.stderr.decode(errors="replace").rstrip().rpartition("\n")[2].strip()
         raise SourceError("git refuses this repository, which belongs to another user", f"`{advice}` allows it")

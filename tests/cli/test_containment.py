@@ -313,6 +313,14 @@ FIRST = ("read_source", "read_bytes", "check_bytes", "parse_broker_row", "json")
 """A function about one source in the work of each command."""
 
 
+def test_a_working_folder_that_is_gone_is_no_bug(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("services: []\n")
+    start = ["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh", sys.executable, "-m", "osbctl"]
+    for words in ("validate", "fix {}", "diff HEAD", "page {} {}", "validate HEAD:x"):
+        done = program.process(*words.format(tmp_path / "c.yaml", "x").split(), program=start, cwd=tmp_path, code=3)
+        assert done.stderr == "error: the working folder is gone\n  hint: go to one that exists\n", words
+
+
 def test_a_file_that_may_not_be_read_is_neither_a_bug_nor_wrong_usage(tmp_path: Path) -> None:
     drop = "-dac_override,-dac_read_search"  # rights of root alone
     as_user = ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"] if os.getuid() == 0 else []

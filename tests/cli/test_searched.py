@@ -1,7 +1,9 @@
 """Commands that find the catalogs of a folder: what they take, what they say, and what they do with it."""
 
+import glob
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -99,7 +101,16 @@ def test_fix_edits_what_it_finds_and_nothing_else(project: Path) -> None:
     write(project, {"c.yaml": FAULTY})
     assert "c.yaml: would fix 2" in osbctl("fix", "--check", cwd=project, code=1).stderr
     assert git(project, "status", "--porcelain") == "?? c.yaml"
-    assert osbctl("fix", cwd=project, code=0).stderr.startswith("osbctl: found 4 catalogs: a.yaml, ")
+    config_map = (
+        f"kind: ConfigMap\ndata:\n  x.json: {json.dumps(json.dumps(catalog(service('s', 'db', bindable='no'))))}\n"
+    )
+    write(project, {"d.yaml": config_map})
+    done = osbctl("fix", cwd=project, code=0)
+    assert done.stderr.startswith("osbctl: found 5 catalogs: a.yaml, ")
+    assert "osbctl: d.yaml: osbctl fix edits no text inside a string" in done.stderr
+    assert "--at /x" in failure("fix", "--at", "x", cwd=project, code=2)
+    assert (project / "d.yaml").read_text() == config_map
+    (project / "d.yaml").unlink()
     assert (project / "c.yaml").read_text() != FAULTY
     assert git(project, "status", "--porcelain") == "?? c.yaml"
 
@@ -181,7 +192,9 @@ def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) ->
     assert "`new.yaml` is new" in osbctl("diff", "HEAD", "-f", "markdown", cwd=project, code=0).stdout
     assert json.loads(osbctl("diff", "HEAD", "-f", "json", cwd=project).stdout)["new_catalogs"] == ["new.yaml"]
     assert "new.yaml is new" in osbctl("diff", "HEAD", "new.yaml", cwd=project, code=0).stdout
+    assert "postgres" in osbctl("diff", "HEAD", "new.yaml", "-f", "html", cwd=project, code=0).stdout
     (project / "b/broker.json").unlink()
+    assert "the catalog is empty" in osbctl("diff", "HEAD", "b", "-f", "html", cwd=project, code=1).stdout
     gone = {(f"change-{what}", "b/broker.json") for what in ("catalog-emptied", "service-removed")}
     assert gone <= {*changes(project, "HEAD", code=1)}
     git(project, "mv", "a.yaml", "moved.yaml")
@@ -284,6 +297,8 @@ def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
         with case(word):
             said = osbctl("diff", word, cwd=project, code=2).stderr
             assert "is not a revision of git" in said or "--no-such" in said
+    for words in ("diff HEAD main", "page a.yaml main --since HEAD"):
+        assert "hint: name a file in each: HEAD:FILE main:FILE" in failure(*words.split(), cwd=project, code=2)
     assert "several" in failure("diff", "HEAD", "-f", "html", cwd=project, code=2).removeprefix(FOUND)
     outside = project.parent / "outside"
     outside.mkdir()
@@ -306,6 +321,14 @@ def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
             git(project, "clean", "-qfd")
             done = osbctl("validate", "--catalogs-only", *words.split(), "-f", "json", cwd=project, stdin=GOOD, code=0)
             assert [document["name"] for document in json.loads(done.stdout)["documents"]] == wanted
+
+
+def test_a_hook_is_given_files_whose_names_begin_with_a_dash(project: Path) -> None:
+    hook = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    write(project, {"-o.yaml": GOOD, "--help": OTHER})
+    words = [*shlex.split(hook["entry"])[1:], *hook["args"], "-o.yaml", "--help", "a.yaml"]
+    done = osbctl(*words, cwd=project, code=0)
+    assert all(f"{name}: no findings" in done.stdout for name in words[-3:])
 
 
 def test_a_hook_looks_at_a_folder_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,6 +357,15 @@ def test_what_is_excluded(project: Path) -> None:
             words = [word for pattern in patterns for word in ("--exclude", pattern)]
             assert f"found {left} catalogs" in osbctl("validate", *words, cwd=project).stderr
             assert f"found {left} catalogs" in osbctl("fix", "--check", *words, cwd=project).stderr
+            assert f"found {left} catalogs" in osbctl("validate", str(project), *words, cwd=project).stderr
+    whole, bad = str(project), glob.escape(str(project / "tests/bad"))
+    for folder, searched, pattern, left in (
+        (".", ".", bad, 5), (".", ".", f"{bad}/../*.json", 5), ("b", "..", "../tests", 4), ("b", "..", bad, 5), ("b", "../b/..", "*.yaml", 4),
+        ("b", whole, "../tests/bad/*", 5), ("tests", whole, "bad", 5), ("tests", "../../" + project.name, bad, 5),
+    ):  # fmt: skip
+        with case(folder, searched, pattern):
+            words = (searched, "--exclude", pattern)
+            assert f"found {left} catalogs" in osbctl("validate", *words, cwd=project / folder).stderr
     (project / "tests/d.json").unlink()
     assert changes(project, "HEAD", "--exclude", "tests", code=0) == []
     assert changes(project, "HEAD", "tests", "--exclude", "tests/d.json", code=0) == []

@@ -235,3 +235,6 @@ def test_a_report_does_not_replace_the_baseline_that_is_written(tmp_path: Path) 
     words = ("validate", "c.yaml", "--baseline", "same.json", "--write-baseline", "-o", "./same.json")
     assert "./same.json is the file of the baseline, too" in failure(*words, cwd=tmp_path, code=2)
     assert not (tmp_path / "same.json").exists()
+    for words in (("--baseline", "-"), ("--baseline", "-", "--write-baseline")):
+        assert "--baseline names a file" in failure("validate", "c.yaml", *words, cwd=tmp_path, code=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["c.yaml"]

@@ -171,6 +171,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "catalog.json").write_text('{"services": [], "version": 1}')
     (folder / "sub" / "inner.yaml").write_text("services: []\nversion: 1\n")
     (folder / "sub" / "catalog.json").write_text('{"services": [], "version": "sub"}')
+    (folder / "sub" / "two\nlines.yaml").write_text("services: []\nversion: 2 lines\n")
     commit(folder)
     (folder / "catalog.json").write_text('{"services": [], "version": 2}')
     commit(folder)
@@ -194,6 +195,8 @@ def repository(here: Path, history: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     ("sub", "main:../catalog.json", 2),
     ("sub", "main:sub/inner.yaml", 1),
     ("sub", "main:catalog.json", 2),
+    ("", "main:sub/two\nlines.yaml", "2 lines"),
+    ("sub", "main:two\nlines.yaml", "2 lines"),
 ])  # fmt: skip
 def test_a_file_in_git_history(
     repository: Path, monkeypatch: pytest.MonkeyPatch, folder: str, source: str, version: Any
@@ -217,6 +220,8 @@ def test_a_path_that_exists_wins_over_a_revision(repository: Path) -> None:
 @each("source, message, advice", [
     ("HEAD~1:gone.json", "there is no gone.json in HEAD~1",
         "`git ls-tree -r --name-only 'HEAD~1'` lists the files that HEAD~1 has"),
+    ("HEAD~1:sub/no\nsuch.yaml", "there is no sub/no\nsuch.yaml in HEAD~1", None),
+    ("main", "main: there is no such file", "it is a revision of git: name a file in it, main:FILE"),
     ("HEAD:sub", "folder", None),
     ("v9:catalog.json", "no revision v9 in this clone", "git fetch origin v9"),
     ("origin/topic:catalog.json", "no revision origin/topic in this clone", "git fetch origin topic"),
