@@ -22,7 +22,7 @@ from osbctl.client.connection_options import (
     find_proxy,
     find_secret_pointers,
 )
-from osbctl.client.http_client import MAX_RECEIVED, WRITE_HTTPS, HttpClient, read_body_chunks
+from osbctl.client.http_client import MAX_RECEIVED, NAME_CERTIFICATE, WRITE_HTTPS, HttpClient, read_body_chunks
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.masking import mask_secrets
@@ -35,6 +35,7 @@ from osbctl.text import escape_line
 
 MAX_REDIRECTS = 5
 CATALOG_PATH = "/v2/catalog"
+CERTIFICATE_PAGE = b"SSL certificate"  # in nginx's 400 for a client without one, or with one that it refuses
 OWN_PASSWORD = "the catalog contains the broker's own password: remove it, and change the password"  # noqa: S105
 
 
@@ -251,8 +252,9 @@ def status_error(
     name: str, status: int, body: bytes, options: ConnectionOptions, headers: Mapping[str, str] | None = None
 ) -> SourceError:
     """The error of an answer with another status than 200, with what its body says (see `error_description`)."""
+    plain = WRITE_HTTPS if name.startswith("http:") and b"HTTPS" in body else ""
     advice = {
-        400: WRITE_HTTPS if name.startswith("http:") and b"HTTPS" in body else "",
+        400: NAME_CERTIFICATE if CERTIFICATE_PAGE in body else plain,
         401: "" if options.user else "the broker asks for a password: add --user NAME",
         404: "check that this is the broker's address",
         412: "the broker wants another version: --api-version",

@@ -1,6 +1,7 @@
 """HTTP requests to a broker, limited in time and size, with a sentence for each way to fail."""
 
 import errno
+import re
 import socket
 import ssl
 import threading
@@ -8,7 +9,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum
-from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
+from http.client import HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected, parse_headers
 from typing import Any, Self
 from urllib.parse import unquote, urlsplit
 
@@ -22,6 +23,7 @@ from osbctl.text import escape_line
 
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
+NAME_CERTIFICATE = "if it asks clients for a certificate, --client-cert names one that it accepts, with its key"
 WRITE_HTTPS = "this port speaks TLS: write https:// in the address"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536
@@ -33,7 +35,8 @@ class HttpClient:
 
     At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
     each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel (`has_tunnel`); `proxy` is
-    the host and port of the proxy, or empty.
+    the host and port of the proxy, or empty. `interim` is the status of the first response that was skipped because
+    another follows it (102 to 199, RFC 9110 §15.2), else 0.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -43,6 +46,7 @@ class HttpClient:
         self._timer = threading.Timer(options.total_seconds, self._cut_connections)
         self._timer.daemon = True
         self.connected = self.has_tunnel = False
+        self.interim = 0
         proxy = find_proxy(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _create_pool(self, proxy)
 
@@ -132,20 +136,27 @@ def _create_pool(client: HttpClient, proxy: str) -> urllib3.PoolManager:
     return pool
 
 
-class _Response(HTTPResponse):
-    def _safe_read(self, amt: int) -> bytes:
-        # urllib3 hands on the size of a chunk as the broker wrote it; -1 would read on without a limit.
-        if amt < 0:
-            raise HTTPException("a negative chunk size")
-        data: bytes = super()._safe_read(amt)  # type: ignore[misc]  # what urllib3 calls
-        return data
-
-
 def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
     """Make a subclass of `pool_class` whose connections `client` watches from before the TLS handshake."""
 
+    class Response(HTTPResponse):
+        def _read_status(self) -> tuple[str, int, str]:
+            while True:
+                version, status, reason = super()._read_status()  # type: ignore[misc]  # which skips 100 alone
+                if not 102 <= status < 200:
+                    return version, status, reason
+                client.interim = client.interim or status
+                parse_headers(self.fp)
+
+        def _safe_read(self, amt: int) -> bytes:
+            # urllib3 hands on the size of a chunk as the broker wrote it; -1 would read on without a limit.
+            if amt < 0:
+                raise HTTPException("a negative chunk size")
+            data: bytes = super()._safe_read(amt)  # type: ignore[misc]  # what urllib3 calls
+            return data
+
     class Connection(pool_class.ConnectionCls):  # type: ignore[misc]
-        response_class = _Response
+        response_class = Response
 
         def _new_conn(self) -> socket.socket:
             sock: socket.socket = super()._new_conn()
@@ -170,6 +181,7 @@ class Failure(Enum):
     UNREACHABLE = "no server answers"
     TLS = "the handshake failed"
     UNKNOWN_AUTHORITY = "this machine does not trust the authority of the certificate"
+    CLIENT_CERTIFICATE = "the broker does not accept the certificate of the client, or that it has none"
     TOO_SLOW = "the answer did not come, or not as a whole, before the deadline"
     TOO_LARGE = "the answer is larger than osbctl reads"
     NO_RESPONSE = "the server does not answer properly"
@@ -245,6 +257,8 @@ def _explain_protocol_error(error: Exception, client: HttpClient) -> tuple[str, 
     return "it closed the connection without an answer", advice
 
 
+_ABOUT_CLIENT = re.compile("ALERT_(?:HANDSHAKE_FAILURE|ACCESS_DENIED|UNKNOWN_CA|.*CERTIFICATE)")
+"""Alerts that a server sends about the certificate of a client (RFC 8446 §6.2), where osbctl gave all else."""
 # OpenSSL's X509_V_ERR_... (x509_vfy.h)
 _OTHER_NAME = (62, 64)
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)
@@ -261,9 +275,8 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str,
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return Failure.TLS, "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
     # With TLS 1.3, a broker looks at the client's certificate behind the handshake.
-    if client.connected or "CERTIFICATE_REQUIRED" in reason or "ALERT_HANDSHAKE_FAILURE" in reason:
-        advice = "if it asks clients for a certificate, --client-cert names one, with its key"
-        return Failure.TLS, "TLS failed: the broker closed the connection", advice
+    if client.connected or _ABOUT_CLIENT.search(reason):
+        return Failure.CLIENT_CERTIFICATE, "TLS failed: the broker closed the connection", NAME_CERTIFICATE
     cause = escape_line(reason.lower().replace("_", " "))
     return Failure.TLS, f"TLS failed: {cause or 'the handshake was not finished'}", ""
 

@@ -7,6 +7,7 @@ probes is in `probe_table`; `check_catalog_reply` and `check_error_reply` check 
 import re
 from base64 import b64decode
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 from osbctl.changes import SEVERITIES
 from osbctl.client.catalog_client import (
     CATALOG_PATH,
+    CERTIFICATE_PAGE,
     error_description,
     find_sent_password,
     format_origin,
@@ -23,7 +25,7 @@ from osbctl.client.catalog_client import (
     status_error,
 )
 from osbctl.client.connection_options import ConnectionOptions, SentPassword, basic_auth, check_options
-from osbctl.client.http_client import Failure, normalize_content_encoding
+from osbctl.client.http_client import NAME_CERTIFICATE, Failure, NoResponseError, normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Probe, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
@@ -79,6 +81,7 @@ def check_broker(
     if first_reply is None:
         return CheckResult(merge_faults(faults, platforms), None)
     _require_usable(first_reply, exchange.name)
+    faults += _check_client_certificate(exchange, first_reply, probe_seconds)
     probe_faults = list(_run_probes(exchange, first_reply, probe_seconds))
     superseded = {rule for fault in probe_faults for rule in RULES[fault.rule].supersedes}
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
@@ -112,12 +115,7 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
         if failed := reply.no_response:
             if failed.kind is Failure.UNREACHABLE:
                 raise failed
-            fault = Fault("wire-no-answer", reply.fault, reply, refused_by=reply.giving_up)
-            if failed.kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY):
-                # Whether a platform trusts an authority depends on its own store.
-                refused = () if failed.kind is Failure.UNKNOWN_AUTHORITY else None
-                fault = Fault("wire-certificate", reply.fault, refused_by=refused, hint=failed.advice)
-            faults.append(fault)
+            faults.append(_failure_fault(failed, reply))
             return exchange, None
         target = redirect_target(exchange.address, reply.status, reply.headers.get("location"))
         if target is None:
@@ -128,6 +126,16 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
         exchange = Exchange(target, exchange.options, exchange.platforms)
     faults.append(Fault("wire-status", f"more than {MAX_REDIRECTS} redirects", reply))
     return exchange, None
+
+
+def _failure_fault(failed: NoResponseError, reply: Reply) -> Fault:
+    if failed.kind is Failure.CLIENT_CERTIFICATE:
+        return Fault("wire-client-certificate", reply.fault, hint=failed.advice)
+    if failed.kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY):
+        # Whether a platform trusts an authority depends on its own store.
+        refused = () if failed.kind is Failure.UNKNOWN_AUTHORITY else None
+        return Fault("wire-certificate", reply.fault, refused_by=refused, hint=failed.advice)
+    return Fault("wire-no-answer", reply.fault, reply, refused_by=reply.giving_up)
 
 
 def _redirect_fault(address: str, target: str, reply: Reply) -> Fault:
@@ -149,9 +157,21 @@ def _stops_at_redirect(platform: Platform, address: str, target: str, status: in
     source, destination = urlsplit(address), urlsplit(target)
     if not target or status in platform.record.unfollowed_redirects:
         return True
-    if platform.record.sends_password_elsewhere:
+    if platform.record.uses_httpclient:
         return (source.scheme, destination.scheme) == ("https", "http")
     return not f".{destination.hostname}".endswith(f".{source.hostname}")
+
+
+def _check_client_certificate(exchange: Exchange, first_reply: Reply, seconds: float) -> Iterator[Fault]:
+    """Ask without the client certificate, if a platform that counts has none."""
+    counts = not set(platforms_refusing("wire-client-certificate")).isdisjoint(exchange.platforms)
+    if not (exchange.options.client_cert and first_reply.holds_catalog and counts):
+        return
+    plain = Exchange(exchange.address, replace(exchange.options, client_cert=None), exchange.platforms)
+    reply = plain.send_request(Probe("without a client certificate"), seconds)
+    if not (reply.holds_catalog or _is_limited(reply) or reply.failure is Failure.TOO_SLOW):
+        text = f"answered {reply.status}, not 200" if reply.status else reply.fault
+        yield Fault("wire-client-certificate", text, reply)
 
 
 def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) -> Iterator[Fault]:
@@ -190,6 +210,9 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     options = reply.options
     if reply.status != 200:
         text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
+        if CERTIFICATE_PAGE in reply.body:
+            yield Fault("wire-client-certificate", text, reply, hint=NAME_CERTIFICATE)
+            return
         refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
         if reply.status == 412:  # of the version that was asked for
             refused = _platforms_sending(options.api_version, reply.platforms)
@@ -222,8 +245,20 @@ def _check_password_leak(reply: Reply) -> Iterator[Fault]:
         yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
 
 
+def _check_framing(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
+    """Check that `platforms` would find the answer and the end of its body."""
+    if reply.interim:
+        refused = [each for each in platforms if each.record.uses_httpclient]
+        yield Fault("wire-status", f"answered {reply.interim} before {reply.status}", reply, refused_by=refused)
+    if reply.framing:
+        text = f"its answer is not proper HTTP: {reply.redact(reply.framing)[:200]}"
+        refused = [each for each in platforms if reply.is_cut_by_httpclient or not each.record.uses_httpclient]
+        yield Fault("wire-no-answer", text, reply, refused_by=refused)
+
+
 def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
     """Check the body of a successful answer, which `platforms` would read."""
+    yield from _check_framing(reply, platforms)
     coding = normalize_content_encoding(reply.headers.get("content-encoding"))
     if coding:
         text = f"the body is compressed ({reply.redact(coding)}), and there was no Accept-Encoding"
@@ -243,7 +278,10 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
 
 
 def _cut_fault(reply: Reply, platforms: Collection[Platform]) -> Fault:
-    return Fault("wire-cut", reply.fault, reply, refused_by=[each for each in platforms if each in reply.giving_up])
+    refused = [each for each in platforms if each in reply.giving_up]
+    if reply.failure is Failure.NO_RESPONSE:  # where the end comes early, httpclient takes what came
+        refused = [each for each in refused if not (each.record.uses_httpclient and each in reply.readings)]
+    return Fault("wire-cut", reply.fault, reply, refused_by=refused)
 
 
 def _check_request_identity(reply: Reply) -> Iterator[Fault]:
@@ -326,6 +364,7 @@ def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
 
 def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     """Compare the reply to a request for gzip, as platforms written in Go send it, with the first."""
+    yield from _check_framing(reply, platforms_refusing("wire-gzip-broken"))
     if reply.fault:
         is_broken = "content-encoding" in reply.headers and reply.failure not in (Failure.TOO_SLOW, Failure.TOO_LARGE)
         yield Fault("wire-gzip-broken", reply.fault, reply) if is_broken else _cut_fault(reply, reply.platforms)

@@ -11,6 +11,7 @@ from math import inf
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from urllib3 import HTTPHeaderDict
 from urllib3.util import SKIP_HEADER
 
 from osbctl.client.catalog_client import parse_json_body, request_headers
@@ -27,6 +28,24 @@ from osbctl.text import escape_line
 _TOKEN = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
 """A string or a comment. One without an end takes the rest, so that a search is linear."""
 _RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
+
+
+_LENGTH = re.compile("[0-9]{1,18}")
+
+
+def find_bad_framing(headers: HTTPHeaderDict) -> str:
+    """The headers that say in no valid way where the body ends (RFC 9112 §6.3; Go, net/http, transfer.go), in a line.
+
+    Empty if all is well.
+    """
+    codings, lengths = (
+        [each.strip() for each in headers.getlist(name)] for name in ("Transfer-Encoding", "Content-Length")
+    )
+    if codings:
+        is_chunked = [each.lower() for each in codings] == ["chunked"]
+        return "" if is_chunked else f"Transfer-Encoding: {' and '.join(codings)}"
+    is_number = len({*lengths}) <= 1 and all(map(_LENGTH.fullmatch, lengths))
+    return "" if is_number else f"Content-Length: {' and '.join(lengths)}"
 
 
 def read_as_platform(body: bytes, *, loosely: bool) -> bytes | None:
@@ -59,6 +78,7 @@ def _refuse_constant(name: str) -> None:
 class Reply:
     """Answer to a request. `request` is its first line without the version, `variation` its special property.
 
+    `framing` is what `find_bad_framing` finds, `interim` the status of a response before this one, other than 100.
     `status` is 0 without an answer, and `no_response` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well), and `failure` is its kind (None of a wrong compression). `headers` have
     lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte. `sent` is the
@@ -77,6 +97,8 @@ class Reply:
     sent: str = field(default="", repr=False)
     options: ConnectionOptions = field(default=ConnectionOptions(), repr=False)
     platforms: Collection[Platform] = EVERY
+    framing: str = ""
+    interim: int = 0
 
     @property
     def giving_up(self) -> Collection[Platform]:
@@ -88,6 +110,16 @@ class Reply:
             return ()
         waited = self.seconds if self.failure is Failure.TOO_SLOW else inf
         return [platform for platform in self.platforms if platform.record.timeout <= waited]
+
+    @property
+    def is_cut_by_httpclient(self) -> bool:
+        """True if Ruby's httpclient does not read the whole body, because of its framing (session.rb)."""
+        name, _, values = self.framing.lower().partition(": ")
+        last = values.rpartition(" and ")[2]
+        if name != "content-length":
+            return "chunked" in values and last != "chunked"
+        digits = re.match(r"[+-]?[0-9]+(?:_[0-9]+)*", last)  # String#to_i
+        return 0 <= (int(digits[0]) if digits else 0) < len(self.body.rstrip())
 
     def redact(self, text: str) -> str:
         """Redact the password in received text only, because the words of a report may happen to hold it."""
@@ -201,7 +233,8 @@ class Exchange:
         with HttpClient(self.address, bounded) as client:
             try:
                 response = client.send_get(url, sent)
-                reply.status = response.status
+                reply.status, reply.interim = response.status, client.interim
+                reply.framing = find_bad_framing(response.headers)
                 # Those of one name joined: `items()` has each, of which a dict would keep the last.
                 reply.headers = {name.lower(): response.headers[name] for name in response.headers}
                 for piece in read_body_chunks(response, client):

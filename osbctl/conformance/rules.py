@@ -12,13 +12,17 @@ _SENT = ", ".join(f"{platform.label} sends {platform.api_version}" for platform 
 Rule("wire-no-answer", ERROR, WIRE, refusing=EVERY).register("""\
     The broker gives no answer, or none that is HTTP: it closes the connection, or lets it hang.
 
-    SAP Service Manager waits for 15 seconds, Cloud Controller and Service Catalog for 60, Korifi without end.
+    SAP Service Manager waits for 15 seconds, Cloud Controller and Service Catalog for 60, Korifi without end. Platforms
+    in Go refuse a Content-Length that is not one number; Cloud Foundry takes the digits that it begins with.
     Source: RFC 9112; Time-outs of the platforms""")
 Rule("wire-cut", ERROR, WIRE, refusing=EVERY).register("""The body of an answer is incomplete.
 
-    A platform that takes half a catalog for a whole one would remove services; all of them give up.
+    A platform that takes half a catalog for a whole one would remove services; all of them give up, but Cloud Foundry
+    where what came is JSON.
     Source: RFC 9112 §8""")
 Rule("wire-status", ERROR, WIRE, refusing=EVERY).register("""The catalog is not answered with 200.
+
+    Cloud Foundry takes a response that announces another, as 103 (Early Hints), for the answer.
     Source: OSB, Catalog Management""")
 Rule("wire-not-json", ERROR, WIRE, refusing=EVERY).register("""The body of the catalog is not a JSON object.
 
@@ -30,6 +34,11 @@ Rule("wire-certificate", ERROR, WIRE, refusing=EVERY).register("""The certificat
     Platforms ask the authorities of their system, or one that they were given. An authority that this machine does not
     know (see `--ca-file`) may be known to them.
     Source: RFC 5280, RFC 9525""")
+Rule("wire-client-certificate", ERROR, WIRE).register("""\
+    The broker wants a client certificate, which most platforms do not have.
+
+    SAP Service Manager presents the one that the broker was registered with. `--client-cert` names it for a check.
+    Source: Service Manager, pkg/types/credentials.go; RFC 8446 §4.3.2""")
 Rule("wire-content-type", WARNING, WIRE).register("""A body of JSON is not called `application/json`.
 
     Platforms read it all the same; the public conformance checkers fail it.

@@ -161,10 +161,12 @@ class PlatformRecord(NamedTuple):
     """The HTTP statuses whose body it reads as a catalog."""
     unfollowed_redirects: frozenset[int] = frozenset()
     """The redirects that it does not follow."""
-    sends_password_elsewhere: bool = False
-    """It follows redirects to other hosts and sends the password there, but never goes from HTTPS to HTTP.
+    uses_httpclient: bool = False
+    """Its HTTP client is Ruby's httpclient; that of others is Go's net/http.
 
-    Others (in Go) do, and drop the password on other hosts.
+    It sends the password to other hosts that it is redirected to, but never goes from HTTPS to HTTP; Go does, and drops
+    the password on other hosts. It takes any 1xx but 100 for the answer, and whatever came of a body; of a length that
+    is no number, it takes the first digits. Go skips 1xx, and refuses the others.
     """
     reads_loose_json: bool = False
     """Its parser takes NaN, comments and raw control characters, but not bytes that are not UTF-8.

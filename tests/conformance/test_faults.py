@@ -4,7 +4,6 @@ import contextlib
 import json
 import re
 import socket
-import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -80,7 +79,7 @@ ALL = {*KNOWN}
 REFUSED: dict[str, set[Platform]] = {
     "gzip-unasked": {CF},
     "gzip-broken": ALL - {CF},
-    "cut": ALL,
+    "cut": ALL - {CF},
     "not-200": ALL,
     "plain-401": set(),
     "mark": ALL,
@@ -144,7 +143,7 @@ def test_a_doubled_slash_is_asked_for_by_those_who_do_not_trim(platform: Platfor
 
 
 def test_every_rule_of_the_wire_is_shown() -> None:
-    shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate"}
+    shown = set().union(*TABLE.values()) | {HTTP, "wire-certificate", "wire-client-certificate"}
     assert shown == {rule.id for rule in RULES.values() if rule.category is Category.WIRE}
 
 
@@ -331,17 +330,6 @@ def test_certificates(authority: Authority, days: float, expected: set[str]) -> 
     with faulty("", server_side(pair)) as (address, _):
         checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), **PATIENCE)
         assert found_rules(checked) == expected
-
-
-def test_a_client_certificate_opens_every_connection(authority: Authority, tmp_path: Path) -> None:
-    both = tmp_path / "client.pem"
-    both.write_text("".join(file.read_text() for file in authority.issue("client")))
-    mutual = server_side(authority.issue("check-mutual"))
-    mutual.verify_mode = ssl.CERT_REQUIRED
-    mutual.load_verify_locations(authority.cert)
-    options = replace(OPTIONS, ca_file=str(authority.cert), client_cert=str(both))
-    with faulty("no-echo", mutual) as (address, _):
-        assert found_rules(check_broker(address, options, **PATIENCE)) == {"wire-request-identity"}
 
 
 def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:

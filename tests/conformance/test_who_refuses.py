@@ -2,19 +2,22 @@
 
 import json
 import re
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from osbctl.client.catalog_client import fetch_catalog
 from osbctl.client.connection_options import ConnectionOptions
 from osbctl.client.http_client import Failure
 from osbctl.commands.check import check_running_broker
 from osbctl.conformance.check import MAX_REDIRECTS, _redirect_fault, check_broker, check_catalog_reply
-from osbctl.conformance.exchange import Reply, read_as_platform
+from osbctl.conformance.exchange import Reply, merge_faults, read_as_platform
 from osbctl.errors import SourceError
 from osbctl.findings import Finding, Severity
 from osbctl.platforms import Platform
@@ -23,6 +26,7 @@ from osbctl.validation.options import ValidationOptions
 from tests.broker.harness import Authority
 from tests.case import case, each
 from tests.cli.broker_server import BASIC, PASSWORD, USER, Answer, listening
+from tests.client.test_catalog_client import broker as raw_broker
 from tests.client.test_connection_options import server_side
 from tests.conformance.faulty import PASSWORD as FAULTY_PASSWORD
 from tests.conformance.faulty import USER as FAULTY_USER
@@ -129,6 +133,37 @@ def test_a_login_page_in_place_of_a_401_is_no_open_catalog() -> None:
     assert "wire-unauthorized" in found and "wire-open" not in found
 
 
+OK, EARLY = b"HTTP/1.1 200 OK", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+CHUNKS = f"{len(BODY):x}\r\n{BODY}\r\n0\r\n\r\n".encode()
+FRAMES: list[tuple[bytes, bytes, set[Platform]]] = [
+    *((OK, b"Content-Length: " + value % {b"n": len(BODY)}, refused) for value, refused in {
+        b"  %(n)04d ": set(), b"%(n)d\r\nContent-Length: %(n)d": set(), b"+%(n)d": GO, b"-1": GO, b"%(n)d.0": GO,
+        b"%(n)d, %(n)d": GO, b"%(n)d;": GO, b"9%(n)018d": GO, b"9%(n)d": GO, b"%(n)d\r\nContent-Length: 0%(n)d": GO,
+        b"": RUBY | GO, b"abc": RUBY | GO, b"0x%(n)x": RUBY | GO, b"1 %(n)d": RUBY | GO,
+        b"%(n)d\r\nContent-Length: abc": RUBY | GO, b"%(n)d\r\nX: cut": RUBY | GO, b"2_00000": GO,
+    }.items()),
+    *((OK, b"Transfer-Encoding: " + value, refused) for value, refused in {
+        b"chunked": set(), b"Chunked\r\nContent-Length: abc": set(), b"chunked\r\nTransfer-Encoding: chunked": GO,
+        b"gzip, chunked": RUBY | GO, b"chunked, chunked": RUBY | GO, b"": GO, b"identity": GO,
+    }.items()),
+    (b"HTTP/1.1 100 Continue\r\n\r\n" + OK, b"X: y", set()), (EARLY + OK, b"X: y", RUBY),
+    (EARLY.replace(b"103", b"102") + EARLY + OK, b"X: y", RUBY),
+]  # fmt: skip
+"""As Go 1.19 and httpclient 2.8.3 (Ruby 3.1) read such answers; Go refuses an empty length since 1.22 (transfer.go)."""
+
+
+def test_an_answer_whose_end_is_not_told_is_refused_by_those_who_do_not_find_it() -> None:
+    for status, frame, expected in FRAMES:
+        body = CHUNKS if b"chunked" in frame.lower() else BODY.encode()[: -3 if b"cut" in frame else None]
+        with case(frame), raw_broker(b"\r\n".join((status, frame, b"Connection: close", b"", body))) as (address, _):
+            result, _ = check_running_broker(address, OPTIONS, ValidationOptions())
+            kinds = {platform: result.verdicts[platform].kind for platform in KNOWN}
+            assert {platform for platform, kind in kinds.items() if kind is VerdictKind.REFUSES} == expected
+            rules = {finding.rule for finding in result.findings if finding.refused_by}
+            assert rules <= {"wire-status", "wire-no-answer", "wire-cut", "wire-not-json"}
+            assert status == OK or fetch_catalog(address, OPTIONS).body == BODY.encode()
+
+
 REDIRECTS = [
     ("http://a.example", "http://b.example/v2/catalog", 302, GO, RUBY),
     ("https://a.example", "https://b.example/v2/catalog", 307, GO, RUBY),
@@ -184,6 +219,33 @@ def test_an_unknown_authority_is_no_refusal_of_a_platform(authority: Authority) 
 
 
 SM, KORIFI = Platform.SERVICE_MANAGER, Platform.KORIFI
+
+
+def test_service_manager_alone_presents_a_client_certificate(authority: Authority, tmp_path: Path) -> None:
+    both = tmp_path / "client.pem"
+    both.write_text("".join(file.read_text() for file in authority.issue("client")))
+    mutual, rule = server_side(authority.issue("refuses-client")), "wire-client-certificate"
+    mutual.load_verify_locations(authority.cert)
+    options = replace(OPTIONS, user=FAULTY_USER, password=FAULTY_PASSWORD, ca_file=str(authority.cert))
+    for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+        for mode, client_cert, refused, kind in (
+            (ssl.CERT_REQUIRED, None, {*KNOWN} - {SM}, VerdictKind.UNCLEAR),
+            (ssl.CERT_REQUIRED, str(both), {*KNOWN} - {SM}, VerdictKind.ACCEPTS),
+            (ssl.CERT_OPTIONAL, str(both), set(), VerdictKind.ACCEPTS),
+        ):
+            mutual.maximum_version, mutual.verify_mode = version, mode
+            with case(version, mode, client_cert), faulty("", mutual) as (address, _):
+                asked = replace(options, client_cert=client_cert)
+                result, _ = check_running_broker(address, asked, ValidationOptions())
+                assert {finding.rule for finding in result.findings} == ({rule} if refused else set())
+                kinds = dict.fromkeys(KNOWN, kind) | dict.fromkeys(refused, VerdictKind.REFUSES)
+                assert {platform: result.verdicts[platform].kind for platform in KNOWN} == kinds
+    mutual.verify_mode = ssl.CERT_REQUIRED
+    with case("no platform without a certificate counts"), faulty("", mutual) as (address, _):
+        assert not check_broker(address, replace(options, client_cert=str(both)), [SM]).findings
+    page = b"<center>No required SSL certificate was sent</center>\n<hr><center>nginx</center>"
+    found = merge_faults(check_catalog_reply(Reply("GET /v2/catalog", status=400, body=page), 5))
+    assert refusing(found, rule) == {*KNOWN} - {SM}
 
 
 @each("failure, seconds, refused", [

@@ -8,7 +8,7 @@ _REFUSES = {
     "parameters-dialect-missing", "parameters-dialect-unknown", "parameters-invalid", "parameters-reference-external",
     "parameters-reference-loop", "parameters-reference-missing", "parameters-too-large", "plan-name-duplicate",
     "schema-empty", "schema-enum", "schema-required", "schema-type", "service-name-duplicate",
-    "shared-dashboard-client", "syntax", "text-blank", "wire-gzip-unasked",
+    "shared-dashboard-client", "syntax", "text-blank", "wire-client-certificate", "wire-gzip-unasked",
 }  # fmt: skip
 
 _RULES = {
@@ -156,7 +156,7 @@ PLATFORM = PlatformRecord(
     unfollowed_redirects=frozenset({308}),
     is_quoted=True,
     stripped_from_names="\0\t\n\v\f\r ",
-    sends_password_elsewhere=True,
+    uses_httpclient=True,
     reads_loose_json=True,
     doubles_slash=True,
     in_accepted_by_all=True,

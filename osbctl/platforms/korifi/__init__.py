@@ -13,7 +13,7 @@ _RULES = {
 PLATFORM = PlatformRecord(
     label="Korifi",
     api_version="2.17",
-    refuses=frozenset({"schema-type", "wire-gzip-broken"}),
+    refuses=frozenset({"schema-type", "wire-client-certificate", "wire-gzip-broken"}),
     rules=_RULES,
     go_source="cloudfoundry/korifi fb0a00b25db6, controllers/controllers/services",
     # brokers/controller.go names its objects by broker and id and keeps no dashboard client.

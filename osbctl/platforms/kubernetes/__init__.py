@@ -3,7 +3,8 @@
 from osbctl.platforms import SHARED_PLAN_ID, Identity, PlatformRecord
 
 _REFUSES = {
-    "id-duplicate", "schema-empty", "schema-required", "schema-type", "shared-id", "wire-gzip-broken",
+    "id-duplicate", "schema-empty", "schema-required", "schema-type", "shared-id", "wire-client-certificate",
+    "wire-gzip-broken",
 }  # fmt: skip
 
 _RULES = {
