@@ -149,7 +149,7 @@ BrokerPasswordStdin = Annotated[
     bool, Option("Read the password from standard input, not OSBCTL_BROKER_<NAME>_PASSWORD.", "--password-stdin")
 ]
 Credentials = Annotated[
-    str | None, Option("Records made with --include-password; a label can name the broker.", metavar="FILE")
+    str | None, Option("Records made with --include-password; a label is the name of its broker.", metavar="FILE")
 ]
 Instances = Annotated[
     str | None,

@@ -82,9 +82,8 @@ class PasswordFinder:
         if not broker.username:
             return ""
         confirmed = _is_address_confirmed(broker) or self._typed
-        found = self._read
+        found, of_user = self._read, self._records.get(broker.username, {})
         if found is None:
-            of_user = self._records.get(broker.username, {})
             given = os.environ.get(env_variable_name(broker.name))
             found = given or of_user.get(broker.name) or of_user.get("")
         if found:
@@ -95,7 +94,8 @@ class PasswordFinder:
             self._read = ask_password(f"Password of {broker.username} at {broker.name} ({broker.url}): ")
             self._typed = True
             return self._read
-        raise SourceError(f"there is no password for {broker.username}", f"set {env_variable_name(broker.name)}")
+        what = "the records of {} are labelled for other brokers" if of_user else "there is no password for {}"
+        raise SourceError(what.format(broker.username), f"set {env_variable_name(broker.name)}")
 
     def _warn_unconfirmed_address(self, broker: Registration) -> None:
         """Note that only the database names the address. Raises SourceError: it is plain http."""
@@ -148,14 +148,13 @@ def _normalize_url(url: str) -> tuple[str, str, int | None, str]:
 
 
 def _read_passwords(file: str) -> dict[str, dict[str, str]]:
-    """Valid passwords in a credentials file by identity and label (maybe a broker's name); the first without, too."""
+    """Valid passwords in a credentials file by identity and label, a broker's name; empty without one."""
     from osbctl.credentials import read_credentials
 
     passwords: dict[str, dict[str, str]] = {}
     for record in read_credentials(Path(file)):
         if record.password is not None and not record.has_expired:
-            by_label = passwords.setdefault(record.identity, {"": record.password})
-            by_label.setdefault(record.label or "", record.password)
+            passwords.setdefault(record.identity, {}).setdefault(record.label or "", record.password)
     if not passwords:
         advice = "make one with osbctl hash-password --include-password"
         raise UsageError(f"{file}: no valid record holds a password", advice)

@@ -220,7 +220,7 @@ def test_wrong_usage_is_told_before_anything_is_asked(added: Program, server: Fa
 
 def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program, server: FakeBroker) -> None:
     for name, include in (("with.json", True), ("without.json", False)):
-        record = make_record(USER, PASSWORD, rounds=1000, include_password=include, label="of-another")
+        record = make_record(USER, PASSWORD, rounds=1000, include_password=include)
         write_record(osbctl.folder / name, record)
     add = "add", "my-db", server.url, "--user", USER, "--credentials"
     told = osbctl(*add, "without.json", code=2)
@@ -244,6 +244,11 @@ def test_of_several_records_the_label_and_the_expiry_decide(osbctl: Program, ser
     told = osbctl("add", "other", server.url, "--user", USER, "--credentials", file.name, code=3)
     assert "authentication failed" in told
     assert "wr0ng" not in told
+    file.write_text("[" + ",".join(format_records(record) for record in (records[0], *records[2:])) + "]")
+    asked = len(server.statuses)
+    told = osbctl("add", "other", server.url, "--user", USER, "--credentials", file.name, code=3)
+    assert "the records of platform are labelled for other brokers\n  hint: set OSBCTL_BROKER_OTHER_PASSWORD" in told
+    assert len(server.statuses) == asked, "no other broker's password is sent"
 
 
 def test_a_prompt_asks_at_a_terminal(osbctl: Program, server: FakeBroker) -> None:
