@@ -223,6 +223,7 @@ def _search(folder: str, quiet: bool, exclude: Sequence[str]) -> Sequence[str]:
         names, more = map(report_name, found.sources[:_NAMED]), len(found.sources) - _NAMED
         others = f" and {more} more" if more > 0 else ""
         print_note(f"found {plural(len(found.sources), 'catalog')}: {', '.join(names)}{others}")
-    if exclude and not found.sources and find_sources(folder).sources:
+    every = found.sources + found.closed
+    if exclude and not every and find_sources(folder).sources:
         return ()
-    return found.sources or (folder,)
+    return every or (folder,)

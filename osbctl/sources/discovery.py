@@ -3,6 +3,7 @@
 The editor decides with the same evidence whether a file that is being edited is one.
 """
 
+import errno
 import os
 import re
 import stat
@@ -49,10 +50,14 @@ Progress = Callable[[int, int], object]
 
 
 class Search(NamedTuple):
-    """The catalogs that were found, sorted by path, and the number of files that were searched for them."""
+    """The catalogs that were found, sorted by path, and the number of files that were searched for them.
+
+    `closed` are folders that cannot be opened; reading one says why.
+    """
 
     sources: tuple[str, ...]
     searched: int = 0
+    closed: tuple[str, ...] = ()
 
 
 def find_sources(folder: str, progress: Progress | None = None, excluded: Sequence[str] = ()) -> Search:
@@ -62,6 +67,8 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
     the files of a source folder or brokerpak, which is one source. `excluded` as in `excludes`. Outside of a git
     repository, nothing is ignored. Raises SourceError: the folder cannot be read.
     """
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise SourceError(f"{folder}: cannot be opened: {os.strerror(errno.EACCES)}")
     if is_source_folder(Path(folder)) or _is_brokerpak_folder(folder):
         return Search((folder,))
     is_excluded = excludes(excluded)
@@ -77,7 +84,8 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
             progress(number, len(files))
         if is_catalog_file(prefix + path):
             found.append(prefix + path)
-    return Search(tuple(sorted(found)), len(files))
+    closed = (prefix + path.removesuffix("/") for path in paths if path.endswith("/") and not is_below(path, skipped))
+    return Search(tuple(sorted(found)), len(files), tuple(sorted(closed)))
 
 
 def find_source_of(file: Path) -> str | None:
@@ -91,7 +99,7 @@ def find_source_of(file: Path) -> str | None:
 def may_be_catalog(path: str) -> bool:
     """Return whether a file may hold a catalog, by its name: JSON, YAML, or without a suffix, as jobs of BOSH."""
     name = path.rpartition("/")[2]
-    return name.lower().endswith(SUFFIXES) or "." not in name
+    return name.lower().endswith(SUFFIXES) or (name != "" and "." not in name)
 
 
 def is_catalog_file(path: str) -> bool:
@@ -228,23 +236,28 @@ def _read_value(file: Path) -> Any:
 
 
 def _list_files(folder: str) -> list[str]:
-    """Paths of the files below a folder, with forward slashes: those that git would list, or all."""
-    listed = run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=folder)
+    """Paths of the files below a folder, with forward slashes: those that git would list, or all.
+
+    Those of folders that cannot be opened end with a slash.
+    """
+    told: list[str] = []
+    listed = run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=folder, told=told)
     # A folder that is ignored as a whole was named on purpose.
     if listed or (listed is not None and run_git("check-ignore", "--quiet", ".", folder=folder) is None):
-        return list(dict.fromkeys(os.fsdecode(listed).split("\0")[:-1]))  # conflicts stand there three times
+        closed = re.findall(r"could not open directory '(.*/)': ", "".join(told))  # below the top of the clone
+        top = os.fsdecode(run_git("rev-parse", "--show-prefix", folder=folder) or b"").strip() if closed else ""
+        closed = [path.removeprefix(top) for path in closed if path.startswith(top)]
+        return list(dict.fromkeys(os.fsdecode(listed).split("\0")[:-1] + closed))  # conflicts stand there three times
     return list(_walk(folder))
 
 
 def _walk(folder: str) -> Iterator[str]:
-    def refuse(error: OSError) -> None:
-        if error.filename == folder:
-            raise SourceError(f"{folder}: cannot be opened: {error.strerror}") from error
-
-    for place, folders, names in os.walk(folder, onerror=refuse):
+    closed: list[str] = []
+    for place, folders, names in os.walk(folder, onerror=lambda error: closed.append(error.filename)):
         folders[:] = [name for name in folders if not _LEFT_OUT.search(f"{name}/")]
         below = os.path.relpath(place, folder).replace(os.sep, "/")
         yield from names if below == "." else (f"{below}/{name}" for name in names)
+    yield from (f"{os.path.relpath(place, folder)}/".replace(os.sep, "/") for place in closed)
 
 
 def _find_whole_folders(prefix: str, paths: Collection[str], skipped: Collection[str]) -> set[str]:

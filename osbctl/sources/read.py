@@ -56,7 +56,9 @@ def find_only_file(folder: str) -> str:
 
     if not os.path.isdir(folder):  # noqa: PTH112  # in git
         return ""
-    found, searched = find_sources(folder)
+    found, searched, closed = find_sources(folder)
+    if closed and not found:
+        return closed[0]
     if not found and os.path.isdir(os.path.join(folder, "services")):  # noqa: PTH112, PTH118
         return ""  # its files cannot be read, and reading it as a source folder says why
     if not found:

@@ -257,8 +257,12 @@ def _names_in_git(source: str) -> tuple[str, str]:
     return source, f"{revision}:./{'' if path in ('.', './') else path}"
 
 
-def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> bytes | None:
+def run_git(
+    *arguments: str, folder: str | None = None, stdin: bytes = b"", told: list[str] | None = None
+) -> bytes | None:
     """Output of git, None if it fails; in the repository of `folder`, whatever that of a hook is, if it is given.
+
+    What it prints on standard error is added to `told`.
 
     Raises SourceError: git is not installed, or refuses the repository of another user, as in a container of a CI job;
     with `folder`, that counts as a failure.
@@ -278,6 +282,8 @@ def run_git(*arguments: str, folder: str | None = None, stdin: bytes = b"") -> b
         raise SourceError("git is not installed", "a source REV:path needs it") from error
     except OSError:  # the folder may not be entered
         return None
+    if told is not None:
+        told.append(os.fsdecode(done.stderr))
     if done.returncode and not folder:
         os.getcwd()  # noqa: PTH109  # raises if the working folder is gone
     if done.returncode and not folder and b"dubious ownership" in done.stderr:

@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from tests.cli import program
 from tests.cli.broker_server import Answer, listening
 from tests.cli.machine import registered
 from tests.corpus import EVERY_CASE
+from tests.git import commit
 
 PACKAGE = f"{Path(osbctl.__file__).parent}/"
 NAMES = ("firstone", "marked", "thirdone")
@@ -321,24 +321,46 @@ def test_a_working_folder_that_is_gone_is_no_bug(tmp_path: Path) -> None:
         assert done.stderr == "error: the working folder is gone\n  hint: go to one that exists\n", words
 
 
-def test_a_file_that_may_not_be_read_is_neither_a_bug_nor_wrong_usage(tmp_path: Path) -> None:
+@pytest.fixture
+def as_user(tmp_path: Path) -> Iterator[Callable[..., CompletedProcess[str]]]:
+    """A run whose user may not open what has no permissions, and that ends with 3; the folder `closed` is such."""
     drop = "-dac_override,-dac_read_search"  # rights of root alone
-    as_user = ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"] if os.getuid() == 0 else []
-    if as_user and not shutil.which("setpriv"):
+    as_other = ["setpriv", f"--bounding-set={drop}", f"--inh-caps={drop}"] if os.getuid() == 0 else []
+    if as_other and not shutil.which("setpriv"):
         pytest.skip("nothing takes the rights of root")
+    start = [*as_other, sys.executable, "-m", "osbctl"]
+    (tmp_path / "closed").mkdir(0)
+    yield lambda words, cwd=tmp_path: program.process(*words.split(), program=start, cwd=cwd, code=3)
+    for folder in tmp_path.rglob("closed"):
+        folder.chmod(0o700)
+
+
+def test_a_file_that_may_not_be_read_is_neither_a_bug_nor_wrong_usage(
+    tmp_path: Path, as_user: Callable[..., CompletedProcess[str]]
+) -> None:
     (tmp_path / "x").touch()
-    secret, closed = tmp_path / "secret", tmp_path / "closed"
-    secret.touch(0)
-    closed.mkdir(0)
-    try:
-        for words, told in {
-            "verify-password secret a": "cannot read secret: Permission denied\n",
-            "serve x --credentials closed/c --insecure-http": "cannot read closed/c: Permission denied\n",
-            "serve x --credentials x --tls-cert secret --tls-key x": "cannot read secret: Permission denied\n",
-            "build closed": "closed/services: cannot be opened: Permission denied\n",
-        }.items():
-            command = [*as_user, sys.executable, "-m", "osbctl", *words.split()]
-            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-            assert (done.returncode, done.stderr) == (3, f"error: {told}"), words
-    finally:
-        closed.chmod(0o700)
+    (tmp_path / "secret").touch(0)
+    for words, told in {
+        "verify-password secret a": "cannot read secret: Permission denied\n",
+        "serve x --credentials closed/c --insecure-http": "cannot read closed/c: Permission denied\n",
+        "serve x --credentials x --tls-cert secret --tls-key x": "cannot read secret: Permission denied\n",
+        "build closed": "closed/services: cannot be opened: Permission denied\n",
+    }.items():
+        assert as_user(words).stderr == f"error: {told}", words
+
+
+def test_a_folder_that_may_not_be_searched_is_not_passed_over(
+    tmp_path: Path, as_user: Callable[..., CompletedProcess[str]]
+) -> None:
+    (tmp_path / "deep/closed").mkdir(0, parents=True)
+    (tmp_path / "deep/a.json").write_text('{"services": [{"name": "a", "plans": []}]}')
+    calls = [
+        ("validate", ".", {"closed", "deep/closed"}), ("fix .. --exclude ../closed", "deep", {"../deep/closed"}),
+        ("page . -o page.html", "deep", {"closed"}), ("show closed", "deep", {"closed"}),
+    ]  # fmt: skip
+    for in_clone in ([], [("diff HEAD", "deep", {"closed"})]):
+        _ = in_clone and commit(tmp_path)
+        for words, folder, wanted in [*calls, *in_clone]:
+            done = as_user(words, tmp_path / folder)
+            said = re.findall(r"error: (\S+): cannot be opened: Permission denied", done.stdout + done.stderr)
+            assert {*said} == wanted, (words, done)

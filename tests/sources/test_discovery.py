@@ -199,7 +199,7 @@ def test_only_files_with_the_words_of_a_catalog_are_parsed(tmp_path: Path, monke
     monkeypatch.setattr(discovery, "parse_if_possible", lambda text, name: parsed.append(name) or ())
     progress: list[tuple[int, int]] = []
     search = find_sources(str(tmp_path), lambda done, total: progress.append((done, total)))
-    assert search == ((), 20 * sum(1 for name in OTHERS if discovery.may_be_catalog(name)))
+    assert search[:2] == ((), 20 * sum(1 for name in OTHERS if discovery.may_be_catalog(name)))
     assert len(parsed) <= search.searched / 2
     assert progress == [(0, search.searched)]
 
