@@ -245,7 +245,7 @@ def _list_files(folder: str) -> list[str]:
     # A folder that is ignored as a whole was named on purpose.
     if listed or (listed is not None and run_git("check-ignore", "--quiet", ".", folder=folder) is None):
         closed = re.findall(r"could not open directory '(.*/)': ", "".join(told))  # below the top of the clone
-        top = os.fsdecode(run_git("rev-parse", "--show-prefix", folder=folder) or b"").strip() if closed else ""
+        top = os.fsdecode(run_git("rev-parse", "--show-prefix", folder=folder) or b"")[:-1] if closed else ""
         closed = [path.removeprefix(top) for path in closed if path.startswith(top)]
         return list(dict.fromkeys(os.fsdecode(listed).split("\0")[:-1] + closed))  # conflicts stand there three times
     return list(_walk(folder))

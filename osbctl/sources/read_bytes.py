@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import NamedTuple, Self
@@ -176,22 +176,19 @@ def head_commit_date() -> str:
 def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> dict[str, bytes]:
     """The files of a folder `REV:path` whose names, in lower case, have one of these endings, by their paths in it.
 
-    Raises SourceError: git does not know it; DocumentError: they are larger than the limit.
+    Raises SourceError: git does not know it, or a part of a catalog is a link that leads out of it; DocumentError: they
+    are larger than the limit.
     """
-    listed = run_git("ls-tree", "-r", "-z", "-l", "--full-tree", _find_in_git(source)[0])
-    if listed is None:
-        raise _no_blob_error(*source.split(":", 1))
-    found: dict[str, tuple[bytes, int]] = {}
-    for entry in listed.split(b"\0")[:-1]:
-        about, _, path = entry.partition(b"\t")
-        mode, _, blob, size = about.split()
-        if mode.startswith(b"100") and os.fsdecode(path).lower().endswith(endings):  # a file, not a link
+    tree = _find_in_git(source)[0]
+    found: dict[str, tuple[str, int]] = {}
+    for path, blob, size in _list_in_git(source, tree, tree):
+        if path.lower().endswith(endings):
             if not size.isdigit():  # BAD, with newer versions of git: a partial clone has no copy of it
                 raise _no_blob_error(*source.split(":", 1))
-            found[os.fsdecode(path)] = blob, int(size)
+            found[path] = blob, int(size)
     if sum(size for _, size in found.values()) > limits.bytes:
         raise too_large_error(source, limits)
-    blobs = b"".join(blob + b"\n" for blob, _ in found.values())
+    blobs = "".join(f"{blob}\n" for blob, _ in found.values()).encode()
     answer = run_git("cat-file", "--batch", stdin=blobs) or b""
     files: dict[str, bytes] = {}
     end = 0
@@ -200,6 +197,33 @@ def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> di
         files[name] = answer[start : start + length]
         end = start + length + 1
     return files
+
+
+_FOLDER_OF_PARTS = re.compile(r"services(?:/[^/]+(?:/plans)?)?")
+_PART = re.compile(rf"catalog\.[^/]*|{_FOLDER_OF_PARTS.pattern}|services/[^/]+/plans/[^/]+")
+"""Paths of the folders and files that make a source folder: other links are not followed to folders."""
+
+
+def _list_in_git(source: str, top: str, tree: str, below: str = "") -> Iterator[tuple[str, str, str]]:
+    """Path, id and size of the files in a tree that is `below` another, `top`, which `source` names. Links count."""
+    listed = run_git("ls-tree", "-r", "-z", "-l", "--full-tree", tree)
+    if listed is None:
+        raise _no_blob_error(*source.split(":", 1))
+    for entry in os.fsdecode(listed).split("\0")[:-1]:
+        about, _, name = entry.partition("\t")
+        mode, kind, id_, size = about.split()
+        path = below + name
+        if mode == "120000":
+            id_, kind, length = _find_in_git(f"{top}:{path}")
+            size = str(length)
+        if kind == "blob" and (_PART.fullmatch(path) or not below):  # nothing else is looked for behind links
+            yield path, id_, size
+        elif kind == "tree" and _FOLDER_OF_PARTS.fullmatch(path):
+            yield from _list_in_git(source, top, id_, f"{path}/")
+        elif not kind and _PART.fullmatch(path):
+            raise SourceError(
+                f"{source.rstrip('/')}/{path}: the link leads to no file of this folder", "keep it inside"
+            )
 
 
 def path_in_revision(revision: str, path: str) -> str:

@@ -293,6 +293,25 @@ def test_what_nothing_reads_is_an_error_in_a_revision_too(tmp_path: Path, monkey
     assert {finding.message for finding in faults(Path("HEAD:f"))} == unread
 
 
+def test_links_count_in_a_revision_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "f"
+    write_files(tmp_path, {"out.yaml": SERVICE})
+    write_files(folder, {"real/postgres.yaml": SERVICE, "plan": "name: large\nid: P9\ndescription: L.\n"})
+    (folder / "real/postgres/plans").mkdir(parents=True)
+    for name, target in {"services": "real", "real/postgres/plans/large.yaml": "../../../plan", "real/a": ".."}.items():
+        (folder / name).symlink_to(target)
+    (folder / "notes.yaml").symlink_to("nowhere")
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert names(built(Path("HEAD:f"))) == names(built(folder)) == [("postgres", ["small", "large"])]
+    for name, target in (("catalog.yaml", "../out.yaml"), ("real/a.yaml", "x"), ("real/postgres/plans/a.yaml", "x")):
+        (folder / name).symlink_to(target)
+        commit(tmp_path)
+        with pytest.raises(SourceError, match="the link leads to no file of this folder"):
+            built(Path("HEAD:f"))
+        (folder / name).unlink()
+
+
 def test_files_in_a_misspelt_folder_are_named_where_there_is_no_other(tmp_path: Path) -> None:
     write(tmp_path, service__postgres=SERVICE)
     _, unread = faults(tmp_path)
