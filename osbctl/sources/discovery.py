@@ -73,7 +73,10 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
         return Search((folder,))
     is_excluded = excludes(excluded)
     prefix = "" if folder in (".", "./", "") else f"{folder.rstrip('/' + os.sep)}/"
-    paths = [path for path in _list_files(folder) if is_own_file(path) and not is_excluded(prefix + path)]
+    paths, closed = (
+        [path for path in listed if is_own_file(path) and not is_excluded(prefix + path)]
+        for listed in _list_files(folder)
+    )
     environments = {path.rpartition("/")[0] for path in paths if path.endswith("/pyvenv.cfg")}
     whole = _find_whole_folders(prefix, paths, environments)
     skipped = environments | whole
@@ -84,8 +87,8 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
             progress(number, len(files))
         if is_catalog_file(prefix + path):
             found.append(prefix + path)
-    closed = (prefix + path.removesuffix("/") for path in paths if path.endswith("/") and not is_below(path, skipped))
-    return Search(tuple(sorted(found)), len(files), tuple(sorted(closed)))
+    unread = (prefix + path.removesuffix("/") for path in closed if not is_below(path, skipped))
+    return Search(tuple(sorted(found)), len(files), tuple(sorted(unread)))
 
 
 def find_source_of(file: Path) -> str | None:
@@ -99,7 +102,7 @@ def find_source_of(file: Path) -> str | None:
 def may_be_catalog(path: str) -> bool:
     """Return whether a file may hold a catalog, by its name: JSON, YAML, or without a suffix, as jobs of BOSH."""
     name = path.rpartition("/")[2]
-    return name.lower().endswith(SUFFIXES) or (name != "" and "." not in name)
+    return name.lower().endswith(SUFFIXES) or "." not in name
 
 
 def is_catalog_file(path: str) -> bool:
@@ -235,10 +238,10 @@ def _read_value(file: Path) -> Any:
 # The files of a folder.
 
 
-def _list_files(folder: str) -> list[str]:
-    """Paths of the files below a folder, with forward slashes: those that git would list, or all.
+def _list_files(folder: str) -> tuple[list[str], list[str]]:
+    """Paths of the files below a folder, those that git would list, or all; and of folders that cannot be opened.
 
-    Those of folders that cannot be opened end with a slash.
+    They have forward slashes; a folder ends with one.
     """
     told: list[str] = []
     listed = run_git("ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=folder, told=told)
@@ -246,18 +249,20 @@ def _list_files(folder: str) -> list[str]:
     if listed or (listed is not None and run_git("check-ignore", "--quiet", ".", folder=folder) is None):
         closed = re.findall(r"could not open directory '(.*/)': ", "".join(told))  # below the top of the clone
         top = os.fsdecode(run_git("rev-parse", "--show-prefix", folder=folder) or b"")[:-1] if closed else ""
-        closed = [path.removeprefix(top) for path in closed if path.startswith(top)]
-        return list(dict.fromkeys(os.fsdecode(listed).split("\0")[:-1] + closed))  # conflicts stand there three times
-    return list(_walk(folder))
+        files = dict.fromkeys(os.fsdecode(listed).split("\0")[:-1])  # conflicts stand there three times
+        return [*files], [path.removeprefix(top) for path in closed if path.startswith(top)]
+    closed = []
+    return list(_walk(folder, closed.append)), closed
 
 
-def _walk(folder: str) -> Iterator[str]:
-    closed: list[str] = []
-    for place, folders, names in os.walk(folder, onerror=lambda error: closed.append(error.filename)):
+def _walk(folder: str, report_closed: Callable[[str], object]) -> Iterator[str]:
+    def report(error: OSError) -> None:
+        report_closed(f"{os.path.relpath(error.filename, folder)}/".replace(os.sep, "/"))
+
+    for place, folders, names in os.walk(folder, onerror=report):
         folders[:] = [name for name in folders if not _LEFT_OUT.search(f"{name}/")]
         below = os.path.relpath(place, folder).replace(os.sep, "/")
         yield from names if below == "." else (f"{below}/{name}" for name in names)
-    yield from (f"{os.path.relpath(place, folder)}/".replace(os.sep, "/") for place in closed)
 
 
 def _find_whole_folders(prefix: str, paths: Collection[str], skipped: Collection[str]) -> set[str]:

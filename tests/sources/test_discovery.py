@@ -179,6 +179,15 @@ def test_links_and_what_is_no_file_are_not_read(tmp_path: Path) -> None:
     assert found_in(inside) == ["b.json"]
 
 
+def test_other_clones_are_not_searched(tmp_path: Path) -> None:
+    commit(write(tmp_path, {"a.json": CATALOG}))
+    for name in ("nested", "submodule"):
+        commit(write(tmp_path / name, {"b.json": CATALOG}))
+    git(tmp_path, "add", "submodule")
+    assert find_sources(str(tmp_path)) == ((str(tmp_path / "a.json"),), 3, ())
+    assert found_in(tmp_path / "nested") == found_in(tmp_path / "submodule") == ["b.json"]
+
+
 def test_files_in_conflict_are_found_once(tmp_path: Path) -> None:
     commit(write(tmp_path, {"a.json": CATALOG}))
     git(tmp_path, "checkout", "--quiet", "-b", "other")
