@@ -109,6 +109,11 @@ class Catalog(NamedTuple):
         """All plans of all service offerings, in order."""
         return (plan for service in self.services for plan in service.plans)
 
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The numbers of service offerings and of plans."""
+        return len(self.services), sum(1 for _ in self.plans)
+
 
 class LoadedCatalog(NamedTuple):
     """A validated catalog to serve: JSON in UTF-8, numbers of services and plans; `read_as` as in `Document`."""

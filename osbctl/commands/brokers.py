@@ -300,7 +300,7 @@ def unknown_plan_notes(registry: Registry, used_plans: frozenset[str] | None, in
 def _plan_ids(registry: Registry, name: str) -> set[str]:
     """The ids of all plans of a broker, offered or kept."""
     broker = registry.broker(name)
-    return {plan.id for plan in broker.document.catalog.plans} | {kept.plan or "" for kept in broker.kept}
+    return {plan.id for plan in broker.offered.plans} | {kept.plan or "" for kept in broker.kept}
 
 
 def refresh_brokers(

@@ -10,7 +10,6 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 
-from osbctl.catalog import Catalog
 from osbctl.changes import Change, DiffFailOn
 from osbctl.commands import options as common
 from osbctl.commands.connection import BrokerConnection, check_in_clone, read_source_or_broker, source_name
@@ -25,7 +24,7 @@ from osbctl.config import Config
 from osbctl.errors import OsbctlError, SourceError, UsageError, run_on_each
 from osbctl.findings import DocumentError, error_findings
 from osbctl.platforms import Identity, Platform, chosen_or_all, format_platforms
-from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.golang import catalog_as_read
 from osbctl.platforms.updates import StoredRow, notes_on_changes, simulate_update
 from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport, render
 from osbctl.sources.catalogs import require_services
@@ -277,7 +276,7 @@ def add_refusals(
     refused = refusals_by_platform(new, platforms)
     updates = {}
     for platform in (each for each in Platform if each in platforms):
-        before, after = (Catalog.of(normalize_field_names(platform, data)) for data in (old, new))
+        before, after = (catalog_as_read(platform, data) for data in (old, new))
         reasons = refused.get(platform, ())
         updates[platform] = simulate_update(platform, before, after, used, reasons, kept=kept, others=others)
     if not refused and not any(update.clashes for update in updates.values()):

@@ -66,8 +66,7 @@ def load(source: CatalogSource, variables_of: "VariablesOf | None" = None) -> Lo
     result = validate_document(document, options)
     if result.errors:
         raise DocumentError(result.errors)
-    catalog = document.catalog
-    return LoadedCatalog(bytes(body), len(catalog.services), sum(1 for _ in catalog.plans), document.read_as)
+    return LoadedCatalog(bytes(body), *document.catalog.counts, document.read_as)
 
 
 def load_in_subprocess(source: CatalogSource) -> LoadedCatalog:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from osbctl.catalog import Catalog
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import MAX_REFUSALS, Outcome, Refusal, VerdictKind, limit_refusals
@@ -93,6 +94,11 @@ def normalize_field_names(platform: Platform, data: Mapping[str, Any]) -> Mappin
         return data
     normalized: Mapping[str, Any] = _normalize_value(data, platform.load_module("verdict").CATALOG_TYPE)
     return data if normalized == data else normalized
+
+
+def catalog_as_read(platform: Platform, data: Mapping[str, Any] | Catalog) -> Catalog:
+    """The catalog as the platform reads it: with the field names of `normalize_field_names`."""
+    return Catalog.of(normalize_field_names(platform, data.data if isinstance(data, Catalog) else data))
 
 
 def _normalize_value(data: Any, shape: GoType) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from osbctl.catalog import Catalog
 from osbctl.paths import JsonPath
 from osbctl.platforms import Identity, Platform
+from osbctl.platforms.golang import catalog_as_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def describe_reactions(identity: Identity, platforms: Collection[Platform]) -> s
 def ids_unique_on_platform(data: Mapping[str, Any] | Catalog, platform: Platform) -> Iterator[tuple[Identity, str]]:
     """The ids of a catalog that no other broker may have on the platform."""
     unique = platform.record.unique
-    return ((identity, value) for identity, value, *_ in _catalog_identities(data) if identity in unique)
+    identities = _catalog_identities(catalog_as_read(platform, data)) if unique else ()
+    return ((identity, value) for identity, value, *_ in identities if identity in unique)
 
 
 def _catalog_identities(data: Mapping[str, Any] | Catalog) -> Iterator[tuple[Identity, str, JsonPath, str]]:

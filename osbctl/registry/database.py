@@ -13,10 +13,10 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError, UsageError, command_to_install
 from osbctl.files import check_regular_file
 from osbctl.platforms import ApiVersion, Platform, State
+from osbctl.platforms.golang import catalog_as_read
 from osbctl.platforms.updates import StoredRow
 from osbctl.registry.records import (
     ADD_MAKES_ONE,
@@ -327,13 +327,13 @@ def format_kept_objects(rows: Iterable[StoredRow]) -> str:
     return json.dumps(values)
 
 
-def catalog_column_values(catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
-    """Values of the columns that change with a broker's catalog."""
-    offered = Catalog.of(catalog.data)
+def catalog_column_values(platform: Platform, catalog: BrokerCatalog, refresh: Refresh) -> dict[str, Any]:
+    """Values of the columns that change with a broker's catalog; `platform` is the one that reads it."""
+    services, plans = catalog_as_read(platform, catalog.data).counts
     return {
         "catalog": catalog.body,
-        "services": len(offered.services),
-        "plans": sum(1 for _ in offered.plans),
+        "services": services,
+        "plans": plans,
         "refreshed_at": refresh.at,
         "outcome": refresh.outcome.value,
     }

@@ -15,7 +15,7 @@ from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.comparison.values import equal_or_both_empty
 from osbctl.paths import get_at
 from osbctl.platforms import Identity, Platform, State
-from osbctl.platforms.golang import normalize_field_names
+from osbctl.platforms.golang import catalog_as_read
 from osbctl.platforms.updates import Key, StoredRow, Update, catalog_rows, rows_by_key, simulate_update
 from osbctl.platforms.verdict import Refusal
 from osbctl.registry.records import Action, ActionKind, RegisteredBroker, Remark
@@ -61,7 +61,7 @@ def reconcile(
     `refusals` are the platform's reasons to refuse the catalog, `taken_ids` the ids of other brokers on it.
     """
     used = frozenset(row.plan or "" for row in broker.kept) if used_plans is None else used_plans
-    old, new = (Catalog.of(normalize_field_names(platform, data)) for data in (broker.data, new_data))
+    old, new = (catalog_as_read(platform, data) for data in (broker.data, new_data))
     update = simulate_update(platform, old, new, used, refusals, kept=broker.kept, others=taken_ids)
     changes = compare_catalogs(broker.document.catalog, new_data, platforms=[platform], used_plans=used)
     actions = tuple(_platform_actions(update, platform))
@@ -78,8 +78,7 @@ def find_registration_refusals(
     data: Mapping[str, Any], platform: Platform, taken_ids: Mapping[tuple[Identity, str], str]
 ) -> tuple[Remark, ...]:
     """Reasons why `platform` refuses a valid catalog at registration: another broker has one of its ids."""
-    new = Catalog.of(normalize_field_names(platform, data))
-    return _clash_remarks(simulate_update(platform, Catalog.of({}), new, others=taken_ids))
+    return _clash_remarks(simulate_update(platform, Catalog.of({}), catalog_as_read(platform, data), others=taken_ids))
 
 
 def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Catalog) -> dict[str, Any]:

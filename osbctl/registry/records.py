@@ -11,9 +11,11 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, Self
 
+from osbctl.catalog import Catalog
 from osbctl.errors import RegistryError, UsageError, command_to_install
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
+from osbctl.platforms.golang import catalog_as_read
 from osbctl.platforms.updates import StoredRow
 from osbctl.platforms.verdict import Refusal
 from osbctl.sources.document import Document
@@ -225,11 +227,16 @@ class RegisteredBroker:
                 document = require_services(document)
         except DocumentError as error:
             raise DamagedRowError(f"what is stored of {name} is not a catalog", advice) from error
-        found = len(document.catalog.services), sum(1 for _ in document.catalog.plans)
-        if self.counts and found != self.counts:
+        found, as_written = catalog_as_read(self.row.platform, document.data).counts, document.catalog.counts
+        if self.counts and self.counts not in (found, as_written):  # the latter if an earlier osbctl stored it
             stored, there = (f"{plural(s, 'service')} and {plural(p, 'plan')}" for s, p in (self.counts, found))
             raise DamagedRowError(f"the stored catalog of {name} is damaged: it has {there}, not {stored}", advice)
         return document
+
+    @property
+    def offered(self) -> Catalog:
+        """The stored catalog as the platform reads it; raises as `document`."""
+        return catalog_as_read(self.row.platform, self.data)
 
     @property
     def data(self) -> dict[str, Any]:

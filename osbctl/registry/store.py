@@ -132,7 +132,7 @@ class Registry(AbstractContextManager["Registry"]):
             "revision": 1,
             "kept_plans": 0,
             "kept": "[]",
-            **catalog_column_values(catalog, refresh),
+            **catalog_column_values(new.platform, catalog, refresh),
         }
         with self._database.write_transaction() as connection:
             _check_name_available(connection, new.name)
@@ -165,7 +165,7 @@ class Registry(AbstractContextManager["Registry"]):
         """
         values: dict[str, Any] = {"outcome": refresh.outcome.value, "revision": row.revision + 1}
         if catalog is not None:
-            values |= {"previous": BROKERS.c.catalog, **catalog_column_values(catalog, refresh)}
+            values |= {"previous": BROKERS.c.catalog, **catalog_column_values(row.platform, catalog, refresh)}
             if refresh.outcome is RefreshOutcome.REFUSED:  # saved in part: not the broker's catalog
                 values["refreshed_at"] = row.refreshed_at
         elif refresh.outcome in (RefreshOutcome.UNCHANGED, RefreshOutcome.CHANGED):

@@ -36,10 +36,11 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         "last outcome": row.outcome.value,
     }
     yield from align_columns([(f"{key}:", escape_line(value)) for key, value in facts.items()])
-    for service in broker.document.catalog.services:
+    offered = broker.offered
+    for service in offered.services:
         yield f"\n{escape_line(service.name)}  {escape_line(service.id)}"
         yield from (f"  {escape_line(plan.name)}  {escape_line(plan.id)}" for plan in service.plans)
-    names = row_labels(broker.kept, broker.document.catalog)
+    names = row_labels(broker.kept, offered)
     if names:
         yield "\nkept, though gone from the catalog:"
     for kept in broker.kept:

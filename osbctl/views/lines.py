@@ -25,7 +25,7 @@ def overview_lines(catalog: Catalog, width: int, paint: AnsiStyle) -> Iterator[s
     widths.append(room - sum(widths))
     yield paint(_format_row(HEADINGS, widths), "bold")
     yield from (_format_row(row, widths) for row in rows)
-    services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
+    services, plans = catalog.counts
     totals = f"{plural(services, 'service offering')}, {plural(plans, 'plan')}"
     yield paint(f"{totals}; in full with --long, or --service NAME" if services else totals, "dim")
 

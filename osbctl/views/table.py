@@ -44,7 +44,7 @@ def _catalog_parts(catalog: Catalog, width: int) -> Iterator[RenderableType]:
         yield Text(escape_line(service.description))
         yield Text(", ".join(feature_phrases(service)), style="dim")
         yield from _plan_list(service) if width < NARROW else [_plan_table(service)]
-    services, plans = len(catalog.services), sum(1 for _ in catalog.plans)
+    services, plans = catalog.counts
     yield Text(f"{plural(services, 'service offering')}, {plural(plans, 'plan')}", style="dim")
 
 

@@ -29,6 +29,7 @@ from osbctl.registry.records import (
     UnknownBrokerError,
 )
 from osbctl.registry.store import Registry
+from osbctl.registry.text import broker_lines
 from tests.registry.make import AT, SMALL, add, body, catalog, read, refresh, registration, service
 
 ODD = 'quo"te \' 100% \x00 \ud83d "\u202e" ümläut \U0001f600'
@@ -295,6 +296,20 @@ def test_ids_of_other_brokers_on_the_platform(registry: Registry) -> None:
     assert registry.find_taken_ids(registration("one", kubernetes), new) == two
     assert registry.find_taken_ids(registration("new", kubernetes), new, registry.broker("two")) == one
     assert registry.find_taken_ids(registration("new"), new) == {}
+
+
+def test_a_catalog_counts_as_its_platform_reads_it(registry: Registry) -> None:
+    content = SMALL.replace(b'"services"', b'"Services"').replace(b'"id"', b'"ID"').replace(b'"plans"', b'"Plans"')
+    offered = ["\nservice-s  s", "  plan-p  p"]
+    for name, counts in (("kubernetes", (1, 1)), ("korifi", (1, 1)), ("cloudfoundry", (0, 0))):
+        add(registry, name, content=content, platform=Platform(name))
+        broker = registry.broker(name)
+        assert (name, broker.counts, [*broker_lines(broker)][8:]) == (name, counts, offered if any(counts) else [])
+    taken = {(Identity.SERVICE_ID, "s"): "kubernetes", (Identity.PLAN_ID, "p"): "kubernetes"}
+    assert registry.find_taken_ids(registration("new", Platform.KUBERNETES), catalog(service("s", "p"))) == taken
+    with registry._database.write_transaction() as connection:  # as osbctl counted before
+        connection.execute(update(BROKERS).where(BROKERS.c.name == "korifi").values(services=0, plans=0))
+    assert registry.broker("korifi").offered.counts == (1, 1)
 
 
 def test_a_library_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
