@@ -70,8 +70,8 @@ def serve(
     """Serve a catalog over HTTPS, at GET /v2/catalog, until SIGTERM or SIGINT.
 
     HTTPS needs --tls-cert with --tls-key, or a proxy (--trusted-proxy or --unix-socket). A changed catalog,
-    credentials file or certificate is loaded automatically, and on SIGHUP. If it is faulty, the error is logged, and
-    the last good one stays. Every option has an environment variable.
+    configuration, credentials file or certificate is loaded automatically, and on SIGHUP. If it is faulty, the error is
+    logged, and the last good one stays. Every option has an environment variable.
 
     \b
     osbctl serve c.yaml --credentials c.json --tls-cert a.crt --tls-key a.key
@@ -146,13 +146,14 @@ def service_factory(
 
     # Standard input can be read once only, so a reload gets the same catalog.
     loaded = load(catalog) if catalog.source == "-" else None
-    configured = first_config([catalog.source], catalog.config).env
-    variables = [Path(configured)] if configured else []
+    configured = first_config([catalog.source], catalog.config)
+    named = {*(layer.origin for layer in configured.layers), *configured.schema, configured.env} - {""}
+    beside = [] if loaded else [Path(file) for file in sorted(named)]
     return partial(
         Service,
         read_catalog=(lambda: loaded) if loaded else load_checked,
         read_records=lambda: read_credentials(_check_not_special(credentials)),
-        catalog_paths=lambda: [*_watched_files(catalog.source), *variables],
+        catalog_paths=lambda: [*_watched_files(catalog.source), *beside],
         secrets=[credentials],
         allow_empty=allow_empty,
         make_app=partial(

@@ -231,7 +231,9 @@ def test_only_parts_of_a_source_folder_are_watched(tmp_path: Path) -> None:
     assert names == ["catalog.lock", "catalog.yaml", "services/a.json"]
 
 
-def test_a_linked_folder_and_the_file_of_variables_are_watched(tmp_path: Path) -> None:
+def test_a_linked_folder_the_configuration_and_its_files_are_watched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As Kubernetes mounts a ConfigMap. Links to other places, and in a circle, are not followed."""
     folder = tmp_path / "catalog"
     for name in ("..data/services/a.yaml", "catalog.yaml", "../other/b.yaml", "../broker.env"):
@@ -240,11 +242,16 @@ def test_a_linked_folder_and_the_file_of_variables_are_watched(tmp_path: Path) -
     for link, target in (("services", "..data/services"), ("other", "../other"), ("..data/services/c", "../..")):
         (folder / link).symlink_to(target)
     config = tmp_path / "osbctl.toml"
-    config.write_text('env = "broker.env"\n')
+    config.write_text('extends = "base.toml"\nenv = "broker.env"\nschema = ["house.schema"]\n')
+    (tmp_path / "base.toml").write_text("")
     source = CatalogSource(str(folder), config=str(config))
     made: Any = service_factory(source, tmp_path, "", "2.0", 412, allow_empty=False)
     names = [os.path.relpath(path, folder) for path in made.keywords["catalog_paths"]()]
-    assert names == ["catalog.yaml", "services/a.yaml", "../broker.env"]
+    beside = ["../base.toml", "../broker.env", "../house.schema", "../osbctl.toml"]
+    assert names == ["catalog.yaml", "services/a.yaml", *beside]
+    monkeypatch.setattr("osbctl.commands.serve.load", lambda _: LoadedCatalog(b"{}", 0, 0))
+    made = service_factory(source._replace(source="-"), tmp_path, "", "2.0", 412, allow_empty=False)
+    assert not made.keywords["catalog_paths"](), "what was read once is not judged again"
 
 
 @pytest.mark.parametrize("line", ["hello", "7", "[1]"])
