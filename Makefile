@@ -10,7 +10,7 @@ SAMPLED = tests/platforms tests/fixes tests/comparison/test_both_ways.py tests/e
 	tests/pages tests/requests/test_shells.py tests/requests/test_recorded_brokerpaks.py tests/secrets \
 	tests/cli/test_containment.py tests/cli/test_faults_outside.py tests/validation/test_parameters.py tests/drift/test_fields.py \
 	tests/cli/test_one_platform.py tests/cli/test_settings.py tests/cli/test_shapes.py tests/cli/test_every_command.py \
-	tests/sources/test_bombs.py tests/broker/test_crowds.py \
+	tests/sources/test_bombs.py tests/sources/test_spring.py tests/broker/test_crowds.py \
 	tests/windows tests/jsonschemas/test_bounds.py tests/jsonschemas/test_spellings.py tests/validation/test_placeholders.py \
 	tests/validation/test_identities.py tests/sources/exports/test_read.py::test_any_one_value_may_be_any_other
 SITE   = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs build/site

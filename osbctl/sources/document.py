@@ -195,10 +195,14 @@ class ComposedDocument(Document):
         self.set_key_origin(container, key, origin)
 
     def merge(self, container: dict[str, Any], other: dict[str, Any]) -> None:
-        """Move the values of `other` to `container`, with their origins."""
-        container.update(other)
-        for key in other:
-            if origin := self._keys.pop((id(other), key), None):
+        """Move the values of `other` to `container`, with their origins, and those of objects to objects there."""
+        for key, value in other.items():
+            origin, present = self._keys.pop((id(other), key), None), container.get(key)
+            if isinstance(present, dict) and isinstance(value, dict):
+                self.merge(present, value)
+                continue
+            container[key] = value
+            if origin:
                 self.set_key_origin(container, key, origin)
 
     def hide(self, container: dict[str, Any], key: str, value: dict[str, Any]) -> None:

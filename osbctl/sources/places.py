@@ -329,12 +329,7 @@ class FaultRecorder:
         found = find_unread_secrets(self._text, self._last)
         if found:  # and an alias may stand there
             found += [(span.start, span.end) for span in self._anchor_spans.values()]
-        starts = [*(span.start for span in self._open_spans[1:]), self._last]  # of what is open in each
-        for level, (span, start) in enumerate(zip(self._open_spans, starts, strict=False)):
-            path = self._json_path(level)
-            found += [(span.start, end)] if is_secret_path(path) else span.secret_ranges(self._text, path)
-            if [*self._path[level : level + 1]] == ["value"] and span.names_secret(self._text):
-                found.append((start, end))
+        found += self._find_open_secrets()
         if self._is_in_secret():
             found.append((self._last, end))
         # A line that is indented too little is read as if it stood behind its secret, which then may be null.
@@ -342,6 +337,17 @@ class FaultRecorder:
             is_null = begin == stop and not self._text[stop : self._last].strip()
             found += [(begin, end)] if is_null or begin <= self._last <= stop else []
         self._lines = Lines(self._name, self._text, disjoint(found))
+
+    def _find_open_secrets(self) -> Iterator[tuple[int, int]]:
+        """The ranges of what may be secret in the collections around what is read now."""
+        starts = [*(span.start for span in self._open_spans[1:]), self._last]  # of what is open in each
+        for level, (span, start) in enumerate(zip(self._open_spans, starts, strict=False)):
+            path = self._json_path(level)
+            if is_secret_path(path):
+                yield span.start, len(self._text)
+            yield from span.secret_ranges(self._text, path)
+            if [*self._path[level : level + 1]] == ["value"] and span.names_secret(self._text):
+                yield start, len(self._text)
 
     def _is_in_secret(self) -> bool:
         """Return whether what is read now, or what follows it, may be secret."""

@@ -6,13 +6,30 @@ from functools import cache
 from typing import Any
 
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
+from osbctl.findings import Finding, Severity
+from osbctl.messages import Message, Sentence, Value
 from osbctl.paths import JsonPath
 from osbctl.sources.document import ComposedDocument, Document
 
 _DEFAULTS = {"service": {"bindable": False}}
 """Fields that Spring's broker sends by default, by kind of object (autoconfigure, ServiceDefinition.java)."""
 
-_IN_BRACKETS = re.compile(r"(.*)\[([^\]]*)\]")
+_METADATA = {
+    "service_metadata": {
+        "displayName", "imageUrl", "longDescription", "providerDisplayName", "documentationUrl", "supportUrl",
+    },
+    "plan_metadata": {"displayName", "bullets", "costs"},
+}  # fmt: skip
+"""Fields of metadata that Spring's broker sends (ServiceMetadata.java, PlanMetadata.java)."""
+_NOT_SENT = {"service_metadata": ("properties", "imageUrlResource"), "plan_metadata": ("properties",)}
+"""Fields of metadata that it knows, too."""
+
+_MAX_LEVELS = 100
+"""Keys are taken apart down to so many levels, as deep as a document may be."""
+
+_BOOLEANS = {**BOOLEAN_WORDS, "1": True, "0": False}
+_ELEMENT = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^.\[]+")
+"""One element of a key: a literal in brackets, in which there may be others, or text up to a dot or a bracket."""
 
 
 def spring_field_name(name: str) -> str:
@@ -21,75 +38,193 @@ def spring_field_name(name: str) -> str:
 
 
 def rename_spring_fields(document: Document) -> Document:
-    """Rename the fields of a catalog to the names that Spring's broker sends.
+    """Rename the fields of a catalog to the names that Spring's broker sends, and convert their values.
 
-    Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`
-    (Spring Boot reference, Relaxed Binding); `parameters[$schema]`, and `"[$schema]"` in them, are the key `$schema`
-    of `parameters`, and what is in `properties` of metadata is sent as metadata. Other keys of parameter schemas and of
-    maps stay. `bindable` is false by default, and a word for a boolean is one (Spring, StringToBooleanConverter). A
-    field that is also present under the sent name keeps its own. Locations are in the text.
+    Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`. A
+    dot in a key is one level, as are brackets: `parameters[$schema]` is the key `$schema` of `parameters`. Without
+    brackets, the keys of maps lose other characters than letters, digits, `_` and `-`. What is in `properties` of
+    metadata is sent as metadata. Texts become booleans, numbers and lists (at commas), numbers and booleans texts, as
+    the field wants them. `bindable` is false by default. Locations are in the text.
+
+    Source: Spring Boot 3.3 (Binder, ConfigurationPropertyName, ApplicationConversionService) and Spring Cloud Open
+    Service Broker 4.3, whose own code answered `tests/sources/spring.jsonl.xz`.
     """
-    sent = ComposedDocument.of_part(document, (), {})
-    sent.data = _rename_value(document.data, "catalog", document, (), sent)
-    return document if sent.data == document.data else sent
+    binder = _Binder(document)
+    binder.sent.data = binder.bind(document.data, "catalog", ())
+    binder.sent.notes += tuple(binder.faults)
+    return binder.sent if binder.faults or binder.sent.data != document.data else document
 
 
-def _rename_value(value: Any, kind: str, document: Document, path: JsonPath, origins: ComposedDocument) -> Any:
-    """Copy the object of this kind at `path`, or the list of objects, as it is sent; `kind` is empty for other maps."""
-    if isinstance(value, list):
-        return [_rename_value(item, kind, document, (*path, index), origins) for index, item in enumerate(value)]
-    if not isinstance(value, dict):
-        return value
-    if kind:
-        return _rename_object(value, kind, document, path, origins)
-    sent: dict[str, Any] = {}
+class _Binder:
+    """Copies the values of a catalog to the document `sent`; `faults` tell what Spring does not send as written."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self.sent = ComposedDocument.of_part(document, (), {})
+        self.faults: list[Finding] = []
+
+    def bind(self, value: Any, kind: str, path: JsonPath) -> Any:
+        """Bind the object of this kind at `path`, or the list of objects; `kind` is empty for maps."""
+        if not isinstance(value, dict | list) or len(path) > _MAX_LEVELS:
+            return value
+        if isinstance(value, list):
+            return [self.bind(item, kind, (*path, index)) for index, item in enumerate(value)]
+        return self._bind_object(value, kind, path) if kind else self._bind_map(value, path)
+
+    def _bind_object(self, value: dict[str, Any], kind: str, path: JsonPath) -> dict[str, Any]:
+        sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
+        if not value and path:
+            self._report("Spring's broker does not start with an empty object here", path, "remove it")
+        written: dict[str, str] = {}
+        properties: list[tuple[Any, JsonPath]] = []
+        for key, element, item in _entries(value):
+            name, place = _sent_name(kind, element), (*path, key)
+            if kind in _METADATA and name not in _METADATA[kind]:
+                properties += [(item, place)] if name == "properties" else []
+                self._check_sent(name, place)
+                continue
+            bound = self.bind(_convert_value(item, kind, name), PARTS.get(kind, {}).get(name, ""), place)
+            self._put_field(sent, name, bound, place, written)
+        for item, place in properties:  # which win
+            self._add_properties(item, kind, place, sent)
+        for name, bound in sent.items():
+            sent[name] = _list_of_indexes(bound) if field_type(kind, name) == "array" else bound
+        return sent
+
+    def _put_field(self, sent: dict[str, Any], name: str, bound: Any, path: JsonPath, written: dict[str, str]) -> None:
+        """Add the value of a field at `path` to its object; `written` are the keys before it, by name."""
+        key = str(path[-1])
+        first = written.setdefault(name, key)
+        if isinstance(bound, dict) and isinstance(sent.get(name), dict):
+            self.sent.merge(sent[name], bound)
+            return
+        if first != key:
+            message = Message(
+                "Spring's broker takes {} and {} for one field", Value(first, limit=40), Value(key, limit=40)
+            )
+            self._report(message, path, "remove one of them", Severity.WARNING)
+        if first == key or key == _kebab_case(name):
+            self.sent.put(sent, name, bound, (self._document, path))
+
+    def _check_sent(self, name: str, path: JsonPath) -> None:
+        """Report a field of metadata that is not sent."""
+        if name not in ("properties", "imageUrlResource"):  # a file whose image is sent as `imageUrl`
+            message = "Spring's broker does not send {}, which is not below `properties`"
+            self._report(
+                Message(message, Value(path[-1], limit=40)), path, "write it below `properties`", Severity.WARNING
+            )
+
+    def _add_properties(self, value: Any, kind: str, path: JsonPath, sent: dict[str, Any]) -> None:
+        """Add what is in the `properties` of metadata to the metadata that is sent."""
+        if not isinstance(value, dict):
+            self._report("`properties` must be an object", path, "write fields of the metadata in it, or remove it")
+            return
+        self.sent.merge(sent, self._bind_map(value, path))
+        for key, item in value.items():
+            if kind == "plan_metadata" and _holds_list(item):
+                message = "Spring's broker sends lists in `properties` of a plan as objects with keys 0, 1 and so on"
+                hint = "write it as text, or declare the catalog in code"
+                self._report(message, (*path, key), hint, Severity.WARNING)
+
+    def _bind_map(self, value: dict[str, Any], path: JsonPath) -> dict[str, Any]:
+        sent: dict[str, Any] = {}
+        for key, element, item in _entries(value):
+            place, name = (*path, key), _map_key(element)
+            if not element.startswith("[") and (name != element or not name):
+                message = Message(
+                    "Spring's broker sends the key {} as {}", Value(element, limit=40), Value(name, limit=40)
+                )
+                self._report(message, place, "write it in brackets and quotes, as '[KEY]'", Severity.WARNING)
+            bound = self.bind(item, "", place)
+            if isinstance(bound, dict) and isinstance(sent.get(name), dict):
+                self.sent.merge(sent[name], bound)
+            elif name:
+                self.sent.put(sent, name, bound, (self._document, place))
+        return sent
+
+    def _report(self, message: Sentence, path: JsonPath, hint: str, severity: Severity = Severity.ERROR) -> None:
+        finding = self._document.error("spring-binding", message, path, hint)
+        self.faults.append(finding._replace(severity=severity))
+
+
+def _entries(value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """The key, its first element and the value of each entry; the value of more elements is an object of the rest."""
     for key, item in value.items():
-        is_literal = key.startswith("[") and key.endswith("]")
-        below = _rename_value(item, "", document, (*path, key), origins)
-        origins.put(sent, key[1:-1] if is_literal else key, below, (document, (*path, key)))
-    return sent
+        match = _ELEMENT.match(key)
+        rest = key[match.end() :].removeprefix(".") if match else ""
+        yield key, match[0] if match and rest else key, {rest: item} if rest else item
 
 
-def _rename_object(
-    value: dict[str, Any], kind: str, document: Document, path: JsonPath, origins: ComposedDocument
-) -> dict[str, Any]:
-    sent: dict[str, Any] = {**_DEFAULTS.get(kind, {})}
-    for key, place, item in _entries_with_paths(value, kind, path):
-        parts = _IN_BRACKETS.fullmatch(key) if kind == "input_parameters" else None
-        written = parts[1] if parts else key
-        name = _sent_names_by_normalized(kind).get(_normalize_name(written), written)
-        name = written if name in value else name
-        item = _bind_boolean(item, kind, name)
-        below = _rename_value(item, PARTS.get(kind, {}).get(name, ""), document, place, origins)
-        if parts and isinstance(holder := sent.setdefault(name, {}), dict):
-            origins.put(holder, parts[2], item, (document, place))
-        elif isinstance(below, dict) and isinstance(holder := sent.get(name), dict):
-            origins.merge(holder, below)
-        else:
-            origins.put(sent, name, below, (document, place))
-    return sent
+def _sent_name(kind: str, element: str) -> str:
+    """The name under which the field of an object is sent, that of an unknown one as it is."""
+    names = _sent_names_by_normalized(kind)
+    return element if element.startswith("[") else names.get(_normalize_name(element), element)
 
 
-def _bind_boolean(value: Any, kind: str, field: str) -> Any:
-    """The boolean that Spring reads from a word such as `yes` or "true" in a field; another value is unchanged."""
-    is_word = kind in ("service", "plan") and isinstance(value, str) and field_type(kind, field) == "boolean"
-    return BOOLEAN_WORDS.get(value.lower(), value) if is_word else value
+def _map_key(element: str) -> str:
+    """The key of a map that Spring makes of an element; empty if no character is left."""
+    if element.startswith("[") and element.endswith("]"):
+        return element[1:-1]
+    return re.sub(r"^-|[^A-Za-z0-9_-]", "", element)
 
 
-def _entries_with_paths(value: dict[str, Any], kind: str, path: JsonPath) -> Iterator[tuple[str, JsonPath, Any]]:
-    """The entries of the object at `path`, each with its own path; `properties` of metadata belong to the metadata."""
-    for key, item in value.items():
-        if kind.endswith("metadata") and key == "properties" and isinstance(item, dict):
-            yield from ((inner, (*path, key, inner), below) for inner, below in item.items())
-        else:
-            yield key, (*path, key), item
+def _kebab_case(name: str) -> str:
+    """The spelling of a field that Spring prefers: `plan-updateable`, `display-name`."""
+    return re.sub(r"_|(?=[A-Z])", "-", name).lower()
+
+
+def _holds_list(value: Any) -> bool:
+    """Return whether a value is a list with items, or an object that holds one."""
+    return bool(value) if isinstance(value, list) else isinstance(value, dict) and any(map(_holds_list, value.values()))
+
+
+def _list_of_indexes(value: Any) -> Any:
+    """The list that keys such as `tags[0]` make; another value is unchanged."""
+    return [*value.values()] if isinstance(value, dict) and value and all(map(str.isdigit, value)) else value
+
+
+def _convert_value(value: Any, kind: str, field: str) -> Any:
+    """The value that Spring binds to the type of a field; one of a wrong type is unchanged."""
+    wanted = field_type(kind, field)
+    if wanted == "string":
+        return _text_of_scalar(value)
+    if wanted == "array" and field not in PARTS.get(kind, {}):
+        return _list_of_texts(value)
+    if wanted == "boolean" and isinstance(value, str):
+        return _BOOLEANS.get(value.strip().lower(), value)
+    if (kind, field) == ("cost", "amount") and isinstance(value, dict):
+        return {key: _number_in_text(amount, float) for key, amount in value.items()}
+    return _number_in_text(value, int) if wanted == "integer" else value
+
+
+def _list_of_texts(value: Any) -> Any:
+    """The list of texts that Spring makes of a list or of a text with commas; another value is unchanged."""
+    items = re.split(r"\s*,\s*", value.strip()) if isinstance(value, str) and value else value
+    if isinstance(items, bool | int | float):
+        items = [items]
+    return [*map(_text_of_scalar, items)] if isinstance(items, list) else items
+
+
+def _text_of_scalar(value: Any) -> Any:
+    """The text of a number or a boolean as Java writes it; unchanged: other values, a number with an exponent."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    is_plain = isinstance(value, int) or (isinstance(value, float) and (value == 0 or 1e-3 <= abs(value) < 1e7))
+    return str(value) if is_plain else value
+
+
+def _number_in_text(value: Any, kind: type[int | float]) -> Any:
+    """The decimal number that a text is; another value is unchanged."""
+    number = r"\s*[-+]?\d{1,15}" + (r"(?:\.\d+)?" if kind is float else "") + r"\s*"
+    return kind(value) if isinstance(value, str) and re.fullmatch(number, value, re.ASCII) else value
 
 
 @cache
 def _sent_names_by_normalized(kind: str) -> dict[str, str]:
     """The names of the fields as the broker sends them, by normalized name."""
-    return {_normalize_name(name): name for name in known_fields(kind)}
+    return {_normalize_name(name): name for name in (*known_fields(kind), *_NOT_SENT.get(kind, ()))}
 
 
 def _normalize_name(key: str) -> str:
-    return key.replace("-", "").replace("_", "").lower()
+    """The letters and digits of a key in lower case, by which Spring finds a property."""
+    return re.sub(r"[^a-z0-9]", "", key.lower())

@@ -103,6 +103,13 @@ Rule("no-catalog", ERROR, READING).register("""There is no catalog in the docume
     Bad: kind: ConfigMap
     Good: services: []
     Source: OSB 2.14, Catalog Management: the answer has `services`""")
+Rule("spring-binding", ERROR, READING).register("""Spring's broker does not read or send a value as it is written.
+
+    It does not start with an object without fields, or with `properties` that are not an object. Other findings are
+    warnings. Of metadata, it sends the fields that it knows and what is in `properties`; of the `properties` of a plan,
+    it sends lists as objects with the keys 0, 1 and so on. A key such as `$schema` needs brackets and quotes:
+    `'[$schema]'`.
+    Source: Spring Boot 3.3, Binder; Spring Cloud Open Service Broker 4.3, ServiceMetadata and PlanMetadata""")
 Rule("yaml-1.1", WARNING, READING).register("""YAML 1.1 readers see another value here.
 
     osbctl reads YAML 1.2, where `no` is a string. In YAML 1.1 it is a boolean, `012` is ten, `2001-01-01` a date.

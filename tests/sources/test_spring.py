@@ -1,0 +1,102 @@
+"""What Spring's broker sends of a configuration, by the answers of its own code.
+
+`spring.jsonl.xz` has texts of an `application.yml`, each with the catalog that the classes of Spring Cloud Open Service
+Broker 4.3 made of it, bound by those of Spring Boot 3.3.9 on Java 17, or null where the broker does not start.
+"""
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from osbctl.findings import DocumentError
+from osbctl.sources.catalogs import parse_catalog
+from osbctl.validation.options import ValidationOptions
+from osbctl.validation.pipeline import validate_document
+from tests.case import case, each
+from tests.corpus import EVERY_CASE
+
+FILE = Path(__file__).with_name("spring.jsonl.xz")
+PLAIN = {"id-not-guid", "default-implicit"}
+"""Rules that every text breaks."""
+
+UNTOLD = (
+    "x: [[a]]",
+    "{a: 1, A: 2}",
+    "schemas: {a: 1}",
+    "{serviceInstance: {a: 1}}",
+    "{create: {a: 1}}",
+    "'[planUp",
+    "unknownField",
+)
+"""Texts with a list in a list, keys that differ in case alone, and fields that no broker has: not sent as they stand."""
+
+
+def prune(value: Any) -> Any:
+    """A value without empty ones, which Spring adds, drops or writes as another empty one."""
+    if isinstance(value, dict):
+        return {key: below for key, item in value.items() if (below := prune(item)) not in (None, "", [], {})}
+    return [*filter(None, map(prune, value))] if isinstance(value, list) else value
+
+
+def is_reported(text: str) -> bool:
+    """Return whether a finding tells that something in the text is not sent as it stands there."""
+    try:
+        result = validate_document(parse_catalog(text, "application.yml"), ValidationOptions())
+    except DocumentError:
+        return True
+    return any(finding.rule not in PLAIN for finding in result.findings)
+
+
+@pytest.mark.fuzz
+def test_spring_sends_the_same_catalog_or_a_finding_says_why_not() -> None:
+    same = 0
+    recorded = lzma.decompress(FILE.read_bytes()).decode().splitlines()
+    for text, sent in map(json.loads, recorded[:: 1 if EVERY_CASE else 11]):
+        with case(text):
+            try:
+                read = parse_catalog(text, "application.yml").data
+            except DocumentError:
+                read = None
+            is_same = sent is not None and prune(read) == prune(sent)
+            same += is_same
+            assert is_same or is_reported(text) or any(part in text for part in UNTOLD)
+    assert same > (600 if EVERY_CASE else 50)
+
+
+@each("key", ["a" + ".a" * 20_000, "a" + "[a]" * 20_000, "[" * 20_000, "." * 20_000])
+def test_a_key_of_many_levels_ends_well(key: str) -> None:
+    text = json.dumps(
+        {"spring.cloud.openservicebroker.catalog": {"services": [{"plans": [], "metadata": {"properties": {key: 1}}}]}}
+    )
+    assert parse_catalog(text, "application.json").data["services"]
+
+
+TEXT = """\
+spring.cloud.openservicebroker.catalog.services:
+- metadata: {region: eu, imageUrlResource: x, properties: {$a: 1}}
+  plan-updateable: true
+  planUpdateable: false
+  plans:
+  - metadata: {properties: {b: [1]}}
+    schemas: {}
+"""
+
+
+def test_what_is_not_sent_as_it_stands_is_located() -> None:
+    document = parse_catalog(TEXT, "application.yml")
+    found = {(note.location.line, note.location.column): (note.message, note.severity) for note in document.notes}
+    assert found == {
+        (2, 14): ("Spring's broker does not send 'region', which is not below `properties`", "warning"),
+        (2, 60): ("Spring's broker sends the key '$a' as 'a'", "warning"),
+        (4, 3): ("Spring's broker takes 'plan-updateable' and 'planUpdateable' for one field", "warning"),
+        (6, 29): (
+            "Spring's broker sends lists in `properties` of a plan as objects with keys 0, 1 and so on",
+            "warning",
+        ),
+        (7, 5): ("Spring's broker does not start with an empty object here", "error"),
+    }
+    (service,) = document.data["services"]
+    assert (service["plan_updateable"], service["metadata"]) == (True, {"a": 1})
