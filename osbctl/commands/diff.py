@@ -30,7 +30,7 @@ from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import LOCK, MANIFEST, is_brokerpak
-from osbctl.sources.read_bytes import is_in_git, is_revision, path_in_revision, read_bytes, run_git
+from osbctl.sources.read_bytes import is_in_git, is_revision, path_from_here, path_in_revision, read_bytes, run_git
 
 
 class ChangesDisplay(NamedTuple):
@@ -328,7 +328,7 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
     moved, _ = _changed_paths(revision, top)
     deleted = _changed_paths(revision, folder)[1] if folder else []
-    now = [*map(_path_from_here, sources)]
+    now = [*map(path_from_here, sources)]
     is_excluded = excludes(excluded)
     pairs, below = [], set(now)
     for name, source in zip(now, sources, strict=True):
@@ -340,11 +340,6 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
         pairs.append(Pair(old if is_in_git(old) else "", source))
     deleted = [path for path in deleted if not ("." in below or is_excluded(path) or is_below(path, below))]
     return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
-
-
-def _path_from_here(path: str) -> str:
-    """A path from the working folder, with slashes as git writes it."""
-    return os.path.relpath(path).replace(os.sep, "/")
 
 
 def _find_catalogs(revision: str, files: Sequence[str]) -> list[str]:
@@ -369,9 +364,9 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str
     moved, deleted = {}, []
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)
-        here = _path_from_here(os.path.join(folder, path))  # noqa: PTH118
+        here = path_from_here(os.path.join(folder, path))  # noqa: PTH118
         if status.startswith(("R", "C")):
-            new = _path_from_here(os.path.join(folder, next(fields)))  # noqa: PTH118
+            new = path_from_here(os.path.join(folder, next(fields)))  # noqa: PTH118
             moved[new] = here
             while new != "." and new.rpartition("/")[2] == here.rpartition("/")[2]:
                 new, here = (path.rpartition("/")[0] or "." for path in (new, here))

@@ -32,6 +32,7 @@ from osbctl.fixes import (
     narrow_to_fixes,
     offset_before,
 )
+from osbctl.reports import relative_path
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document, decode_utf8, parse_stream
 from osbctl.sources.places import Lines
@@ -144,15 +145,24 @@ def _format_patch(result: FixResult) -> Iterator[str]:
     """The changes as a patch: coloured and escaped at a terminal, unchanged in a pipe.
 
     In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
-    `git apply`; a name with a blank ends at a tab, and git accepts no `./`.
+    `git apply`.
     """
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed_files.items():
-        patch_name = os.path.normpath(name)
-        patch_name += "\t" if " " in patch_name else ""
+        patch_name = _name_in_patch(name)
         for line in unified_diff(_split_lines(before), _split_lines(after), patch_name, patch_name):
             whole = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             yield _color_patch_line(whole, paint) if paint else escape_ci_commands(whole)
+
+
+_QUOTED = re.compile(r'[\x00-\x1f"\\\x7f\udc80-\udcff]')
+
+
+def _name_in_patch(name: str) -> str:
+    """The name of a file as git reads it: from the working folder, without `./`; quoted, or a tab behind blanks."""
+    name = relative_path(os.path.normpath(name), os.curdir)
+    quoted = _QUOTED.sub(lambda found: "".join(f"\\{byte:03o}" for byte in os.fsencode(found[0])), name)
+    return f'"{quoted}"' if quoted != name else name + "\t" * (" " in name)
 
 
 def _split_lines(data: bytes) -> list[str]:

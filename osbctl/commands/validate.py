@@ -33,7 +33,7 @@ from osbctl.config import Config, load_config
 from osbctl.errors import ConfigError, OsbctlError, SourceError, UsageError, run_contained, run_without_faulty
 from osbctl.files import read_bounded, write_file
 from osbctl.findings import DocumentError, ValidationResult, error_findings
-from osbctl.reports import Format, Report, relative_path, render
+from osbctl.reports import Format, Report, render
 from osbctl.sources.document import Document
 from osbctl.sources.read import VariablesOf, read_source
 from osbctl.sources.read_bytes import Limits, check_stdin_used_once, report_name
@@ -292,7 +292,9 @@ class Baseline:
         self.file = file
         self._known: dict[str, set[str]] = defaultdict(set)
         for entry in _read_entries(file):
-            self._known[entry["source"]].update(entry["fingerprints"])
+            # Earlier versions wrote a path from the root for a file that is not below the folder of the baseline.
+            source = _relative_source(file, os.path.join(os.path.dirname(file), entry["source"]))  # noqa: PTH118, PTH120
+            self._known[source].update(entry["fingerprints"])
 
     def known_in(self, source: str) -> frozenset[str]:
         """The fingerprints of the known findings of a source."""
@@ -305,8 +307,11 @@ class Baseline:
 
 
 def _relative_source(file: str, source: str) -> str:
-    """The name of a source in the baseline `file`, the same in whatever folder osbctl runs."""
-    return relative_path(os.path.abspath(source), os.path.dirname(os.path.abspath(file)))  # noqa: PTH100, PTH120
+    """The path of a source from the folder of the baseline `file`, in whatever folder and clone osbctl runs."""
+    try:
+        return os.path.relpath(source, os.path.dirname(file) or os.curdir).replace(os.sep, "/")  # noqa: PTH120
+    except ValueError:  # it is on another drive of Windows
+        return source
 
 
 def _read_entries(file: str) -> list[dict[str, Any]]:

@@ -167,7 +167,7 @@ def _no_blob_error(revision: str, path: str) -> SourceError:
 
 def head_commit_date() -> str:
     """Return the committer's date of HEAD, YYYY-MM-DD. Raises SourceError: no git, no repository, no commit."""
-    day = run_git("log", "-1", "--format=%cs")
+    day = run_git("log", "-1", "--format=%cs", "--no-show-signature")
     if not day:
         raise SourceError("there is no commit here to take the date from", "name the date: --date YYYY-MM-DD")
     return day.decode().strip()
@@ -228,11 +228,20 @@ def _list_in_git(source: str, top: str, tree: str, below: str = "") -> Iterator[
 
 def path_in_revision(revision: str, path: str) -> str:
     """The source that is `path` (from the working folder) in a revision."""
-    relative = (os.path.relpath(path) if os.path.isabs(path) else os.path.normpath(path)).replace(os.sep, "/")  # noqa: PTH117
+    relative = path_from_here(path)
     is_top = (run_git("rev-parse", "--show-prefix") or b"").strip() == b""
     if is_top and relative != ".":
         return f"{revision}:{relative}"
     return f"{revision}:./{'' if relative == '.' else relative}"
+
+
+def path_from_here(path: str) -> str:
+    """A path from the working folder, with slashes as git writes it. A link to the clone counts, not one in it."""
+    relative = os.path.relpath(path)
+    if relative.startswith(os.pardir):
+        folder, name = (path, "") if os.path.isdir(path) else os.path.split(path)  # noqa: PTH112
+        relative = os.path.relpath(os.path.join(os.path.realpath(folder), name))  # noqa: PTH118
+    return relative.replace(os.sep, "/")
 
 
 def is_in_git(source: str) -> bool:

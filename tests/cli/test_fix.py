@@ -129,6 +129,8 @@ LINE_ENDS = {
     "a blank.yaml": ODD,
     "crlf.yaml": ODD.replace("\n", "\r\n"),
     "cr.yaml": ODD.replace("\n", "\r"),
+    'quo"ted \t\\ \nname.yaml': TEXT,
+    "\udcff.yaml": TEXT,
     "no-end.yaml": ODD.replace("description: d\n", "description: 'a\u2028b'\n").removesuffix("\n"),
 }
 
@@ -141,6 +143,7 @@ def test_the_changes_are_a_patch(tmp_path: Path, name: str, tool: list[str]) -> 
     file = tmp_path / name
     file.write_bytes(LINE_ENDS[name].encode())
     done = osbctl("fix", "--unsafe", "--diff", f"./{name}", cwd=tmp_path)
+    assert osbctl("fix", "--unsafe", "--diff", str(file), cwd=tmp_path).stdout == done.stdout
     (tmp_path / "changes").write_bytes(done.stdout.encode())
     subprocess.run([*tool, "changes"], cwd=tmp_path, check=True, capture_output=True, timeout=60)
     patched = file.read_bytes()

@@ -163,6 +163,17 @@ def test_diff_with_a_revision(project: Path) -> None:
         ("change-service-renamed", "services/redis.yaml")
     ]
     assert changes(project, "HEAD:my-catalog", "my-catalog", code=1) == [both[1]]
+    link = project.parent / "link"  # as /tmp is one on macOS
+    link.symlink_to(project)
+    for words, cwd in ((link, project), (link, project / "b"), ("../link", project)):
+        assert sorted(changes(project, "HEAD", str(words), code=1, cwd=cwd)) == [
+            (rule, f"{words}/{file}") for rule, file in both
+        ]
+    assert changes(project, "HEAD", str(link / "a.yaml"), code=1) == [("change-plan-renamed", str(link / "a.yaml"))]
+    osbctl("page", str(link / "a.yaml"), "--since", "HEAD", "-o", "p.html", cwd=project, code=0)
+    assert "renamed from" in (project / "p.html").read_text()
+    (project / "b/broker.json").unlink()
+    assert ("change-catalog-emptied", "b/broker.json") in changes(project, "HEAD", str(link), code=1)
 
 
 def test_a_removed_part_of_a_source_folder_is_counted_once(project: Path) -> None:

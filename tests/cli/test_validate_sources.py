@@ -13,7 +13,7 @@ from osbctl.config import Config, load_config
 from osbctl.errors import ConfigError, UsageError
 from osbctl.findings import FailOn
 from osbctl.rule import Category
-from tests.cli.program import failure
+from tests.cli.program import failure, osbctl
 from tests.folders import catalogs_folder
 
 FAULTY = str(catalogs_folder() / "faulty.yaml")
@@ -130,6 +130,19 @@ def test_only_what_is_new_is_reported_from_whatever_folder(tmp_path: Path, monke
     assert (done.results[0].findings, done.results[0].left_out, done.notes) == ((), 2, ())
     baseline.catalog.write_text(TEXT + PLAN.format(1) + PLAN.format(2))
     assert [finding.rule for finding in baseline.run().results[0].findings] == ["default-implicit"]
+
+
+def test_a_baseline_in_another_folder_holds_in_every_clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for clone in ("one", "two"):
+        (tmp_path / clone / "ci").mkdir(parents=True)
+        (tmp_path / clone / "c.yaml").write_text(TEXT + PLAN.format(1))
+    one, two = tmp_path / "one", tmp_path / "two"
+    osbctl("validate", "c.yaml", "--baseline", "ci/b.json", "--write-baseline", cwd=one, code=0)
+    text = (one / "ci/b.json").read_text()
+    (two / "ci/b.json").write_text(text)
+    assert "2 hidden" in osbctl("validate", "../c.yaml", "--baseline", "b.json", cwd=two / "ci", code=0).stdout
+    (one / "ci/b.json").write_text(text.replace("../c.yaml", str(one / "c.yaml")))  # of an earlier version
+    assert "2 hidden" in osbctl("validate", "c.yaml", "--baseline", "ci/b.json", cwd=one, code=0).stdout
 
 
 SERVICE = """\
