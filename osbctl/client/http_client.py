@@ -181,6 +181,7 @@ class Failure(Enum):
     UNREACHABLE = "no server answers"
     TLS = "the handshake failed"
     UNKNOWN_AUTHORITY = "this machine does not trust the authority of the certificate"
+    COMMON_NAME = "the certificate has the name of the broker as its common name alone"
     CLIENT_CERTIFICATE = "the broker does not accept the certificate of the client, or that it has none"
     TOO_SLOW = "the answer did not come, or not as a whole, before the deadline"
     TOO_LARGE = "the answer is larger than osbctl reads"
@@ -270,7 +271,8 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str,
         text = f"TLS failed: {_error_text(error.verify_message, client)}"
         if error.verify_code in _UNKNOWN_AUTHORITY:
             return Failure.UNKNOWN_AUTHORITY, text, "--ca-file names the authority of a private certificate"
-        return Failure.TLS, text, _describe_certificate_names(client) if error.verify_code in _OTHER_NAME else ""
+        kind, advice = _read_certificate_names(client) if error.verify_code in _OTHER_NAME else (Failure.TLS, "")
+        return kind, text, advice
     reason = getattr(error, "reason", None) or ""
     if reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE"):
         return Failure.TLS, "TLS failed: what answers speaks no TLS", "check whether this port speaks plain HTTP"
@@ -281,27 +283,31 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str,
     return Failure.TLS, f"TLS failed: {cause or 'the handshake was not finished'}", ""
 
 
-def _describe_certificate_names(client: HttpClient) -> str:
-    """Advice with the names in the certificate, which a second handshake gets. Empty if that fails, or with a proxy."""
+def _read_certificate_names(client: HttpClient) -> tuple[Failure, str]:
+    """The kind of failure, and advice with the names in the certificate, which a second handshake gets.
+
+    The advice is empty if that fails, or with a proxy.
+    """
     parts = urlsplit(client.address)
     context = ssl.create_default_context(cafile=client.options.ca_file)
     context.check_hostname = False
     try:
         if client.proxy or client.options.public_only:
-            return ""
+            return Failure.TLS, ""
         place = (parts.hostname or "", parts.port or 443)
         with socket.create_connection(place, timeout=client.options.connect_seconds) as plain:
             client.cut_at_deadline(plain)
             with context.wrap_socket(plain, server_hostname=parts.hostname) as secure:
                 certificate: Any = secure.getpeercert()
     except (OSError, ValueError):
-        return ""
+        return Failure.TLS, ""
     names = [escape_line(str(value))[:80] for _, value in certificate.get("subjectAltName", ())]
     if names:
-        return f"it is for {', '.join(names[:5])}: use such a name, or issue it for this one"
+        return Failure.TLS, f"it is for {', '.join(names[:5])}: use such a name, or issue it for this one"
     common = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
+    kind = Failure.COMMON_NAME if parts.hostname in [name.lower() for name in common] else Failure.TLS
     name = escape_line(common[0])[:80] if common else "none"
-    return f"it has a common name alone ({name}), which is no longer read: issue it with a subjectAltName"
+    return kind, f"it has a common name alone ({name}), which is no longer read: issue it with a subjectAltName"
 
 
 def _error_text(error: object, client: HttpClient) -> str:

@@ -131,10 +131,13 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
 def _failure_fault(failed: NoResponseError, reply: Reply) -> Fault:
     if failed.kind is Failure.CLIENT_CERTIFICATE:
         return Fault("wire-client-certificate", reply.fault, hint=failed.advice)
-    if failed.kind in (Failure.TLS, Failure.UNKNOWN_AUTHORITY):
-        # Whether a platform trusts an authority depends on its own store.
-        refused = () if failed.kind is Failure.UNKNOWN_AUTHORITY else None
-        return Fault("wire-certificate", reply.fault, refused_by=refused, hint=failed.advice)
+    refusing: dict[Failure, Collection[Platform] | None] = {
+        Failure.TLS: None,
+        Failure.COMMON_NAME: [each for each in reply.platforms if not each.record.uses_httpclient],
+        Failure.UNKNOWN_AUTHORITY: (),  # whether a platform trusts an authority depends on its own store
+    }
+    if failed.kind in refusing:
+        return Fault("wire-certificate", reply.fault, refused_by=refusing[failed.kind], hint=failed.advice)
     return Fault("wire-no-answer", reply.fault, reply, refused_by=reply.giving_up)
 
 

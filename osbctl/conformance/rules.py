@@ -32,7 +32,7 @@ Rule("wire-not-json", ERROR, WIRE, refusing=EVERY).register("""The body of the c
 Rule("wire-certificate", ERROR, WIRE, refusing=EVERY).register("""The certificate of the broker is not accepted.
 
     Platforms ask the authorities of their system, or one that they were given. An authority that this machine does not
-    know (see `--ca-file`) may be known to them.
+    know (see `--ca-file`) may be known to them. Cloud Foundry takes the common name of a certificate that has no other.
     Source: RFC 5280, RFC 9525""")
 Rule("wire-client-certificate", ERROR, WIRE).register("""\
     The broker wants a client certificate, which most platforms do not have.
