@@ -7,6 +7,7 @@ import pytest
 from osbctl.config import KEYS, find_config, load_config
 from osbctl.errors import ConfigError
 from tests.case import each
+from tests.deploy.harness import write
 
 FULL = """
 extends = "base.toml"
@@ -147,13 +148,6 @@ def test_settings_of_a_path_add_to_those_of_all(tmp_path: Path) -> None:
     config = load_config(str(file))
     names = ("x.yaml", "old/c.yaml", "old", "deep/x.yaml", "older", "old.yaml")
     assert [bool(config.for_file(str(tmp_path / name)).ignore) for name in names] == [True] * 3 + [False] * 3
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    return folder
 
 
 def test_a_file_adds_to_the_one_that_it_extends(tmp_path: Path) -> None:

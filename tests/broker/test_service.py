@@ -27,6 +27,7 @@ from osbctl.findings import DocumentError
 from osbctl.platforms import Platform
 from tests.broker.harness import until
 from tests.cli.program import osbctl
+from tests.deploy.harness import write
 from tests.sources.folder.brokerpaks import brokerpak
 
 ROOT = Path(__file__).parents[2]
@@ -223,9 +224,8 @@ def test_a_brokerpak_is_read_with_the_variables_of_the_environment(
 
 def test_only_parts_of_a_source_folder_are_watched(tmp_path: Path) -> None:
     """The log of the broker may be among them: each line would cause a reload, and each reload a line."""
-    for name in ("catalog.yaml", "catalog.lock", "services/a.json", "serve.log", ".git/config.json"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
+    files = ("catalog.yaml", "catalog.lock", "services/a.json", "serve.log", ".git/config.json")
+    write(tmp_path, dict.fromkeys(files, ""))
     made: Any = service_factory(CatalogSource(str(tmp_path)), tmp_path, "", "2.0", 412, allow_empty=False)
     names = [str(path.relative_to(tmp_path)) for path in made.keywords["catalog_paths"]()]
     assert names == ["catalog.lock", "catalog.yaml", "services/a.json"]
@@ -236,9 +236,8 @@ def test_a_linked_folder_the_configuration_and_its_files_are_watched(
 ) -> None:
     """As Kubernetes mounts a ConfigMap. Links to other places, and in a circle, are not followed."""
     folder = tmp_path / "catalog"
-    for name in ("..data/services/a.yaml", "catalog.yaml", "../other/b.yaml", "../broker.env"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).touch()
+    files = ("..data/services/a.yaml", "catalog.yaml", "../other/b.yaml", "../broker.env")
+    write(folder, dict.fromkeys(files, ""))
     for link, target in (("services", "..data/services"), ("other", "../other"), ("..data/services/c", "../..")):
         (folder / link).symlink_to(target)
     config = tmp_path / "osbctl.toml"

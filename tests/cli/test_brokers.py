@@ -27,6 +27,7 @@ from tests.case import case
 from tests.cli import program, warm
 from tests.cli.broker_server import BASIC, PASSWORD, USER, FakeBroker, broker
 from tests.cli.machine import registered
+from tests.deploy.harness import write
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
 from tests.git import commit, git
@@ -558,12 +559,6 @@ def test_a_quiet_refresh_tells_only_of_what_went_wrong(many: Program, server: Fa
     assert "12 brokers" not in said
 
 
-def test_nothing_registered_is_not_well(added: Program) -> None:
-    added("remove", "my-db")
-    assert "no broker is registered in this database" in added("refresh", code=3)
-    assert added("list") == "NAME  PLATFORM  SERVICES  PLANS  REFRESHED  RESULT  ADDRESS\n"
-
-
 ON_A_REGISTRY = ("brokers list", "brokers show x", "brokers remove x", "brokers refresh", "drift x", "drift --all")
 
 
@@ -731,9 +726,7 @@ def test_where_the_password_goes_is_said_once(added: Program, server: FakeBroker
 
 def test_commands_take_the_name_of_a_registered_broker(added: Program, server: FakeBroker) -> None:
     server.put(NEW)
-    (added.folder / "old.json").write_text(json.dumps(OLD))
-    (added.folder / "my-db").mkdir()
-    (added.folder / "my-db" / "osbctl.toml").write_text("wrong =")  # of something else
+    write(added.folder, {"old.json": json.dumps(OLD), "my-db/osbctl.toml": "wrong ="})  # of something else
     fetched = added.run("fetch", "my-db", code=0).stdout
     assert json.loads(fetched) == NEW
     checked = added.run("check", "my-db", "--ignore", "wire-*", code=0).stdout
@@ -770,8 +763,7 @@ def test_a_name_gets_the_password_of_its_broker_alone(added: Program, server: Fa
 
 
 def test_a_word_that_is_no_registered_broker_keeps_its_meaning(added: Program, server: FakeBroker) -> None:
-    for name in ("c.json", "broker:my-db"):
-        (added.folder / name).write_text(json.dumps(OLD))
+    write(added.folder, dict.fromkeys(("c.json", "broker:my-db"), json.dumps(OLD)))
     for command, name in (("fetch", "my_db"), ("drift", "my-db,")):  # no name can have a comma
         said = added.run(command, name, code=2).stderr
         assert f"error: no broker '{name}' is registered\n  hint: did you mean my-db? osbctl brokers add" in said

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from osbctl.platforms import Platform
-from osbctl.registry.store import Registry
 from osbctl.reports.changes import BROKER_FORMATS, DiffFormat
 from osbctl.sources.exports import StoredAs
 from osbctl.sources.yaml_text import dump
@@ -376,12 +375,6 @@ def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> No
     assert "checking" not in seen.stdout
     assert "checking" in seen.screen
     assert "checking" not in osbctl("drift", "--all").stderr
-
-
-def test_no_broker_at_all(osbctl: Run) -> None:
-    Registry.open("brokers.sqlite").close()
-    done = osbctl("drift", "--all", code=3)
-    assert (done.stdout, "no broker is registered" in done.stderr) == ("", True)
 
 
 def test_all_brokers_in_every_format(osbctl: Run, several: Brokers) -> None:

@@ -27,6 +27,7 @@ from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import commands, osbctl
 from tests.corpus import EVERY_CASE
+from tests.deploy.harness import write
 from tests.folders import catalogs_folder
 from tests.sources.folder import brokerpaks
 
@@ -296,9 +297,9 @@ class Desk:
         self.good = contents(self.folder)
         shutil.copytree(self.folder, self.copy, dirs_exist_ok=True)
 
-    def run(self, command: str, words: str, *last: str, stdout: str | None = "") -> Ran:
+    def run(self, command: str, words: str, stdout: str | None = "") -> Ran:
         self.before = contents(self.folder)
-        line = [*command.split(), *words.replace("URL", self.url).split(), *last]
+        line = [*command.split(), *words.replace("URL", self.url).split()]
         stdin = PASSWORD * ("--password-stdin" in line)
         if command == "lsp" and stdout == "":
             stdout = os.devnull  # it needs a descriptor
@@ -350,8 +351,7 @@ def good(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> Iter
         "instances.txt": "\n".join(plan["id"] for plan in json.loads(catalog)["services"][0]["plans"]),
         "allow.toml": '[[allow]]\nrule = "change-plan-removed"\nobject = "a/b"\nreason = "x"\n',
     }  # fmt: skip
-    for name, text in files.items():
-        (folder / name).write_text(text)
+    write(folder, files)
     texts = {
         "manifest": brokerpaks.MANIFEST.replace("- redis.yml\n", ""),
         "database": brokerpaks.DATABASE.replace(", beta", ""),
@@ -449,14 +449,6 @@ def test_what_nobody_can_make_again(desk: Desk) -> None:
                 else:
                     assert ran.code in (2, 3), ran.said
                     assert desk.changed() == set()
-
-
-def test_an_output_without_a_name(desk: Desk) -> None:
-    for command in (name for name, parameter in WRITES if parameter == "output"):
-        with case(command):
-            ran = desk.run(command, ROWS[command].writes["output"].replace("@", ""), "")
-            assert ran.code == 2
-            assert "-o needs a file name" in ran.said
 
 
 def test_the_call_of_each_row_works(desk: Desk) -> None:

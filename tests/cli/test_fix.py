@@ -11,6 +11,7 @@ import pytest
 from osbctl.sources.document import parse_stream
 from tests.case import each
 from tests.cli.program import at_terminal, failure, osbctl
+from tests.deploy.harness import write
 
 TEXT = """services:
 - name: a
@@ -212,10 +213,7 @@ def test_a_source_that_cannot_be_read_keeps_no_other_from_being_mended(
 
 
 def test_nothing_is_mended_where_the_call_is_wrong(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "c.yaml").write_text(TEXT)
-    (tmp_path / "b/osbctl.toml").write_text('ignore = ["nosuch"]\n')
+    write(tmp_path, {"a/c.yaml": TEXT, "b/c.yaml": TEXT, "b/osbctl.toml": 'ignore = ["nosuch"]\n'})
     assert "nosuch" in osbctl("fix", "a/c.yaml", "b/c.yaml", cwd=tmp_path, code=3).stderr
     assert (tmp_path / "a/c.yaml").read_text() == TEXT
 

@@ -145,5 +145,8 @@ def test_an_emptied_registry_is_not_well(tmp_path: Path) -> None:
     file.write_bytes(registered((), GOOD, ""))
     for words in ("drift --all", "drift --all -f json", "brokers refresh", "brokers refresh -q"):
         with case(words):
-            assert "no broker is registered" in failure(*words.split(), code=3, OSBCTL_DATABASE=str(file))
-    osbctl("brokers", "list", code=0, OSBCTL_DATABASE=str(file))
+            assert "no broker is registered in this database" in failure(
+                *words.split(), code=3, OSBCTL_DATABASE=str(file)
+            )
+    listed = osbctl("brokers", "list", code=0, OSBCTL_DATABASE=str(file)).stdout
+    assert listed == "NAME  PLATFORM  SERVICES  PLANS  REFRESHED  RESULT  ADDRESS\n"

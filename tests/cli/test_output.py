@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from tests.case import each
 from tests.cli import warm
 from tests.cli.program import ROOT, osbctl, process
+from tests.deploy.harness import write
 from tests.folders import catalogs_folder
 from tests.reports.standards import assert_only_escapes
 
@@ -103,9 +104,7 @@ def test_a_file_name_that_is_not_utf8(tmp_path: Path, format: str) -> None:
 @each("variable", ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"])
 def test_paths_for_ci_are_those_of_the_repository(tmp_path: Path, variable: str) -> None:
     """Also where the job works in a folder of it, or on an address or a file outside."""
-    for name in ("a.json", "b/a.json", "b/c/a.json"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_bytes(BROKEN)
+    write(tmp_path, dict.fromkeys(("a.json", "b/a.json", "b/c/a.json"), BROKEN.decode()))
     outside = str(ROOT / "catalogs/faulty.yaml")
     names = ("a.json", "./c/a.json", "../a.json", str(tmp_path / "a.json"), outside)
     for kind, path in (("gitlab", r'"path": "([^"]+)"'), ("github", " file=([^,]+),"), ("sarif", r'"uri": "([^"]+)"')):

@@ -17,8 +17,9 @@ from tests import fragments
 from tests.case import case
 from tests.cli.program import ROOT, at_terminal, failure, osbctl
 from tests.comparison.make import catalog, plan, service
+from tests.deploy.harness import write
 from tests.git import commit, git
-from tests.sources.test_discovery import LEFT, TAKEN, write
+from tests.sources.test_discovery import LEFT, TAKEN
 
 GOOD = dump(fragments.catalog())
 OTHER = (ROOT / "catalogs/interface-example.json").read_text()

@@ -11,6 +11,7 @@ from osbctl.reports import Format
 from tests.case import case, each
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import failure, osbctl
+from tests.deploy.harness import write
 from tests.fragments import catalog
 
 OLD, NEW = catalog()["services"][0], catalog()["services"][0]
@@ -152,12 +153,8 @@ def test_one_file_for_all_brokers(folder: Path) -> None:
     """A platform team's file with schemas and severities, which the file of each broker extends."""
     shared = 'schema = ["../rules.yaml"]\nseverity = {house-support-url = "warning"}\nplatform = ["korifi"]\n'
     (folder / "osbctl.toml").unlink()
-    for name, text in (
-        ("shared", shared),
-        ("broker", 'extends = "../shared/osbctl.toml"\nignore = ["house-costs-*"]\n'),
-    ):
-        (folder / name).mkdir()
-        (folder / name / "osbctl.toml").write_text(text)
+    own = 'extends = "../shared/osbctl.toml"\nignore = ["house-costs-*"]\n'
+    write(folder, {"shared/osbctl.toml": shared, "broker/osbctl.toml": own})
     (folder / "c.yaml").rename(folder / "broker/c.yaml")
     for cwd, source in ((folder, "broker/c.yaml"), (folder / "broker", "c.yaml")):
         told = osbctl("validate", source, "--concise", cwd=cwd, code=0).stdout

@@ -36,8 +36,7 @@ def run(
 
 def repository(folder: Path, files: dict[str, str]) -> Path:
     """A git repository with one commit on `main`."""
-    write(folder, files)
-    commit(folder, "begin")
+    commit(write(folder, files), "begin")
     return folder
 
 
@@ -53,10 +52,11 @@ def shellcheck(script: Path, *options: str) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
+def write(folder: Path, files: dict[str, str]) -> Path:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 def meets_schema(schema: str, file: Path, *options: str) -> bool:

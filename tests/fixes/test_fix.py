@@ -18,11 +18,14 @@ from osbctl.sources.places import Span
 from osbctl.validation import schema_errors
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
+from tests.deploy.harness import write
 from tests.git import commit
 
 OPTIONS = ValidationOptions()
 ID = "6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4"
 HEAD = f"services:\n- name: a\n  id: {ID}\n  description: d\n"
+SERVICE = HEAD.partition("\n")[2].replace("- name", "name").replace("  ", "")
+"""The same service offering, as its file of a source folder begins."""
 PLAN = "  plans:\n  - {id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4, name: p, free: true, description: d}\n"
 D4, D6, D7 = (f"http://json-schema.org/draft-{number}/schema#" for number in ("04", "06", "07"))
 D2020 = "https://json-schema.org/draft/2020-12/schema"
@@ -201,12 +204,9 @@ def test_a_draft_stays_if_requests_differ(schema: dict[str, Any], safe: str | No
 
 
 def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
-    (tmp_path / "services/a/plans").mkdir(parents=True)
-    (tmp_path / "services/a.yaml").write_text(
-        HEAD.partition("\n")[2].replace("- name", "name").replace("  ", "") + "bindable: 'yes' # well\n"
-    )
     plan = tmp_path / "services/a/plans/p.yaml"
-    plan.write_text("id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\nname: p\ndescription: no # so\n")
+    text = "id: 1D0E6C3B-8A4F-4E57-9B1C-2D7F5A90E3B4\nname: p\ndescription: no # so\n"
+    write(tmp_path, {"services/a.yaml": SERVICE + "bindable: 'yes' # well\n", "services/a/plans/p.yaml": text})
     found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
     assert sorted(found.changed_files) == [str(tmp_path / "services/a.yaml"), str(plan)]
     assert plan.read_text().endswith("description: no # so\n")  # nothing is written yet
@@ -219,9 +219,8 @@ def test_a_folder_is_mended_in_its_files(tmp_path: Path) -> None:
 
 
 def test_a_variable_of_the_build_stays(tmp_path: Path) -> None:
-    (tmp_path / "services").mkdir()
-    text = HEAD.partition("\n")[2].replace("- name", "name").replace("  ", "") + PLAN.replace("  plans", "plans", 1)
-    (tmp_path / "services/a.yaml").write_text(text + "tags: ${T:-sql}\nbindable: ${B:-true}\n")
+    plans = PLAN.replace("  plans", "plans", 1)
+    write(tmp_path, {"services/a.yaml": f"{SERVICE}{plans}tags: ${{T:-sql}}\nbindable: ${{B:-true}}\n"})
     found = fix_source(str(tmp_path), OPTIONS, unsafe=True)
     assert {finding.path[-1] for finding in found.remaining} >= {"tags", "bindable"}
     assert {why for _, why in found.unfixable} == {"its text has a variable of the build"}
@@ -229,14 +228,11 @@ def test_a_variable_of_the_build_stays(tmp_path: Path) -> None:
 
 
 def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
-    (tmp_path / "services").mkdir()
-    (tmp_path / "catalog.yaml").write_text("defaults:\n  service:\n    bindable: 'yes'\n")
+    plans = PLAN.replace("\n  ", "\n").replace("  plans", "plans")
+    write(tmp_path, {"catalog.yaml": "defaults:\n  service:\n    bindable: 'yes'\n"})
     for name in "ab":
-        text = HEAD.partition("\n")[2].replace("- name: a", f"name: {name}").replace("  ", "")
-        (tmp_path / f"services/{name}.yaml").write_text(
-            text.replace("6C", "0" + ("A" if name == "a" else "B"))
-            + PLAN.replace("\n  ", "\n").replace("  plans", "plans")
-        )
+        text = SERVICE.replace("name: a", f"name: {name}").replace("6C", f"0{name.upper()}")
+        write(tmp_path, {f"services/{name}.yaml": text + plans})
     found = fix_source(str(tmp_path), OPTIONS)
     after = {name: new for name, (_, new) in found.changed_files.items()}
     assert not after or b"bindable: true" in after[str(tmp_path / "catalog.yaml")]
@@ -333,9 +329,7 @@ def test_only_the_fixes_that_were_made_are_counted() -> None:
 
 
 def test_a_folder_that_cannot_be_read_is_told_by_its_own_name(tmp_path: Path) -> None:
-    (tmp_path / "services").mkdir()
-    file = tmp_path / "services" / "a.yaml"
-    file.write_text("name: [\n")
+    file = write(tmp_path, {"services/a.yaml": "name: [\n"}) / "services/a.yaml"
     with pytest.raises(DocumentError) as fault:
         fix_source(str(tmp_path), OPTIONS)
     assert fault.value.findings[0].location and fault.value.findings[0].location.source == str(file)
@@ -343,9 +337,8 @@ def test_a_folder_that_cannot_be_read_is_told_by_its_own_name(tmp_path: Path) ->
 
 def test_in_a_folder_links_stay_links(tmp_path: Path) -> None:
     shared = tmp_path / "shared" / "a.yaml"
-    shared.parent.mkdir(parents=True)
+    write(tmp_path, {"shared/a.yaml": "name: a\nid: x\ndescription: d\nbindable: 'no'\nplans: []\n"})
     (tmp_path / "services").mkdir()
-    shared.write_text("name: a\nid: x\ndescription: d\nbindable: 'no'\nplans: []\n")
     (tmp_path / "services" / "a.yaml").symlink_to("../shared/a.yaml")
     fix_file(tmp_path)
     assert (tmp_path / "services" / "a.yaml").is_symlink()

@@ -23,6 +23,7 @@ from osbctl.sources.read_bytes import MAX_DEPTH
 from osbctl.validation.pipeline import validate_document
 from tests.case import case
 from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
+from tests.deploy.harness import write
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import FULL, PLAIN, check, check_marks, check_no_new_findings, differences, is_fix
 
@@ -139,9 +140,7 @@ def test_generated_source_folders(tmp_path: Path) -> None:
         try:
             data = catalog(random)
             check_splittable(parse_document(json.dumps(data).encode(), "c.json"))
-            for name, written in split_catalog(data):
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(written.encode())
+            write(folder, dict(split_catalog(data)))
             mended += check_folder(folder, random.random() < 0.6)
         except (DocumentError, UsageError):  # a service without a name, say
             continue

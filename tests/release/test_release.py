@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from release import STEPS, obstacle, write_version
 
+from tests.deploy.harness import repository
 from tests.git import ROOT, commit, git
 
 CHANGES = """# Changelog
@@ -23,11 +24,8 @@ CHANGES = """# Changelog
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    (tmp_path / "osbctl").mkdir()
-    (tmp_path / "osbctl" / "__init__.py").write_text('"""Catalogs."""\n\n__version__ = "1.0.0"\n')
-    (tmp_path / "CHANGELOG.md").write_text(CHANGES)
-    commit(tmp_path, "begin")
-    return tmp_path
+    version = '"""Catalogs."""\n\n__version__ = "1.0.0"\n'
+    return repository(tmp_path, {"osbctl/__init__.py": version, "CHANGELOG.md": CHANGES})
 
 
 def test_the_version_and_its_changes_are_written(checkout: Path) -> None:

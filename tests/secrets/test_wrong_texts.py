@@ -6,6 +6,7 @@ import pytest
 
 from tests.case import each
 from tests.cli.program import osbctl
+from tests.deploy.harness import write
 from tests.sources.folder.brokerpaks import DATABASE, brokerpak
 
 MARK = "qzmark77"
@@ -47,8 +48,7 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     for place, line in JSON_PLACES.items():
         for number, value in enumerate(JSON):
             files[f"{place.replace(' ', '-')}-{number}.json"] = f'{{"services": [{{"id": "a", {line.format(value)}}}]}}'
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
+    write(tmp_path, files)
     done = osbctl("validate", "-f", form, *files, cwd=tmp_path)
     assert done.returncode == 1
     lines = [line for line in (done.stdout + done.stderr).splitlines() if any(word in line for word in WORDS)]

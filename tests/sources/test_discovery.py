@@ -12,6 +12,7 @@ from osbctl.sources.discovery import find_sources, is_catalog, is_source_folder
 from osbctl.sources.read_bytes import MAX_BYTES
 from tests.case import case, each
 from tests.corpus import catalogs, needs_corpus
+from tests.deploy.harness import write
 from tests.editor.test_other_files import OTHERS
 from tests.git import ROOT, commit, git
 
@@ -68,13 +69,6 @@ SKIPPED = {
     "ignored/catalog.json": CATALOG,
     "notes.json": CATALOG,
 }
-
-
-def write(folder: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
 
 
 def found_in(folder: Path) -> list[str]:

@@ -19,6 +19,7 @@ from osbctl.sources.read import read_source
 from osbctl.sources.read_bytes import Limits, registered_name
 from osbctl.validation.options import ValidationOptions
 from tests.case import each
+from tests.deploy.harness import write
 from tests.git import commit, git
 
 CATALOG = '{"services": []}'
@@ -46,8 +47,7 @@ def test_a_file(here: Path) -> None:
 
 
 def test_a_place_in_a_folder_is_not_ignored_silently(here: Path) -> None:
-    (here / "services").mkdir()
-    (here / "services" / "a.yaml").write_text("name: a\nplans: []\n")
+    write(here, {"services/a.yaml": "name: a\nplans: []\n"})
     for read in (read_source, lambda source, at: fix_source(source, ValidationOptions(), at=at)):
         told = [read(".", at=at).read_as for at in ("", "/x")]
         assert told == ["", ".: read as a folder; --at is for files"]
@@ -65,8 +65,7 @@ def test_a_missing_file_names_a_neighbour_that_is_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: str, there: list[str], advice: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in there:
-        (tmp_path / name).write_text(CATALOG)
+    write(tmp_path, dict.fromkeys(there, CATALOG))
     error = refusal(asked)
     assert (error.message, error.advice) == (f"{asked}: there is no such file", advice)
 
@@ -80,8 +79,7 @@ def test_an_address_is_no_source_and_is_not_repeated(here: Path, scheme: str) ->
 
 
 def test_a_folder_without_a_catalog(here: Path) -> None:
-    (here / "empty").mkdir()
-    (here / "empty" / "x.yml").write_text("services: []")
+    write(here, {"empty/x.yml": "services: []"})
     error = refusal("empty")
     assert error.message == "empty: there is no catalog in this folder (1 file searched)"
     assert "osbctl init" in error.advice
@@ -167,14 +165,14 @@ def test_standard_input_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("repository")
-    (folder / "sub").mkdir()
-    (folder / "catalog.json").write_text('{"services": [], "version": 1}')
-    (folder / "sub" / "inner.yaml").write_text("services: []\nversion: 1\n")
-    (folder / "sub" / "catalog.json").write_text('{"services": [], "version": "sub"}')
-    (folder / "sub" / "two\nlines.yaml").write_text("services: []\nversion: 2 lines\n")
-    commit(folder)
-    (folder / "catalog.json").write_text('{"services": [], "version": 2}')
-    commit(folder)
+    files = {
+        "catalog.json": '{"services": [], "version": 1}',
+        "sub/inner.yaml": "services: []\nversion: 1\n",
+        "sub/catalog.json": '{"services": [], "version": "sub"}',
+        "sub/two\nlines.yaml": "services: []\nversion: 2 lines\n",
+    }
+    commit(write(folder, files))
+    commit(write(folder, {"catalog.json": '{"services": [], "version": 2}'}))
     return folder
 
 
