@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,11 @@ def catalogs() -> list[Path]:
     return sorted((CORPUS / "catalogs").iterdir()) if CORPUS else []
 
 
-def records(name: str) -> list[dict[str, Any]]:
+def records(name: str) -> Iterator[dict[str, Any]]:
     """The records of a file of the corpus."""
     assert CORPUS
     with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        yield from map(json.loads, lines)
 
 
 TOO_DEEP = {"034-doc-deep-nesting"}

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.cli import warm
-from tests.git import NOBODY, commit, git
+from tests.git import NOBODY, commit
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -38,13 +38,6 @@ def repository(folder: Path, files: dict[str, str]) -> Path:
     """A git repository with one commit on `main`."""
     commit(write(folder, files), "begin")
     return folder
-
-
-def checkout(folder: Path) -> Path:
-    """A clone as a runner makes it: `catalog.yaml`, and only the last commit."""
-    origin = repository(folder / "origin", {"catalog.yaml": GOOD})
-    git(folder, "clone", "--quiet", "--depth=1", f"file://{origin}", "clone")
-    return folder / "clone"
 
 
 def shellcheck(script: Path, *options: str) -> None:

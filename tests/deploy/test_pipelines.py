@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import DEPLOY, FAULTY, GOOD, ROOT, checkout, meets_schema, quick, run, shellcheck, write
+from tests.deploy.harness import DEPLOY, FAULTY, GOOD, ROOT, meets_schema, quick, run, shellcheck, write
 from tests.deploy.test_publish import block
 from tests.docs.test_readme import FILES
 
@@ -35,11 +35,6 @@ def test_each_step_gives_inputs_that_the_action_has() -> None:
     inputs = set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])
     assert len(given) == 3
     assert [names - inputs for names in given] == [set()] * 3
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    return checkout(tmp_path)
 
 
 def shell(script: list[str], clone: Path, **variables: str) -> tuple[int, str]:

@@ -14,7 +14,7 @@ import yaml
 
 from osbctl.config import load_config
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, ROOT, checkout, meets_schema, quick, run, write
+from tests.deploy.harness import CATALOG, ROOT, meets_schema, quick, run, write
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
 from tests.git import git
@@ -27,11 +27,6 @@ def block(language: str, holding: str = "") -> str:
     blocks = re.findall(rf"^```{language}\n(.*?)^```", HOW_TO, re.DOTALL | re.MULTILINE)
     (found,) = [text for text in blocks if holding in text]
     return str(found)
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    return checkout(tmp_path)
 
 
 def bash(script: str, clone: Path) -> None:

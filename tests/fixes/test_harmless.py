@@ -1,6 +1,5 @@
 """A fix harms nothing: placeholders, what stands outside of the catalog, and what YAML 1.1 readers see stay."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from itertools import islice
@@ -23,7 +22,7 @@ from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.case import each
 from tests.cli.program import osbctl
-from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus
+from tests.corpus import CORPUS, EVERY_CASE, catalogs, needs_corpus, records
 from tests.fixes.generated import catalog, text
 from tests.fixes.promises import differences
 from tests.fixes.test_fix import D6, D7, D2020, HEAD, PLAN, fix_text, with_schema
@@ -106,19 +105,14 @@ def check_outside(random: Random, inside: bytes) -> None:
             assert {**old, "broker": 0} == {**new, "broker": 0}
 
 
-def mutated_catalogs() -> Iterator[Any]:
-    assert CORPUS
-    for name in ("service-manager-cases", "korifi-cases"):
-        with gzip.open(CORPUS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            yield from (found for line in lines if isinstance(found := json.loads(line).get("catalog"), dict))
-
-
 def sample_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:
     yield from (text(random, catalog(random)) for _ in range(number))
     for file in catalogs()[:: 1 if EVERY_CASE else 8]:
         yield file.name, file.read_bytes()
     if CORPUS:
-        yield from (text(random, one) for one in islice(mutated_catalogs(), number))
+        recorded = (case for name in ("service-manager-cases", "korifi-cases") for case in records(name))
+        mutated = (found for case in recorded if isinstance(found := case.get("catalog"), dict))
+        yield from (text(random, one) for one in islice(mutated, number))
 
 
 def readable_texts(random: Random, number: int) -> Iterator[tuple[str, bytes]]:

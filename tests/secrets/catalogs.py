@@ -80,7 +80,29 @@ def text(*path: str) -> Place:
 
 CLIENT = {"id": "ui", "redirect_uri": "https://ui.example.com"}
 PLAN = ("plans", "0")
-IN_PROPERTY = {"default": lambda v: v, "enum": lambda v: [v, "x"], "const": lambda v: v, "examples": lambda v: [v]}
+Keyword = Callable[[Value], dict[str, Any]]
+KEYWORDS: dict[str, Keyword] = {
+    "default": lambda v: {"default": v},
+    "enum": lambda v: {"enum": [v, "x"]},
+    "const": lambda v: {"const": v},
+    "examples": lambda v: {"examples": [v]},
+}
+"""The keywords of a schema that hold values, each with what it is of one."""
+
+
+def in_property(
+    where: str, name: str, make: Callable[[Keyword, Value], Any], kinds: Mapping[str, Callable[[int], Value]] = ANYTHING
+) -> dict[str, Place]:
+    """A place for each keyword: in the schema of the parameter `name`, which `make` makes."""
+    return {
+        f"{key} {where}": Place(prop(name, lambda v, keyword=keyword: make(keyword, v)), kinds)
+        for key, keyword in KEYWORDS.items()
+    }
+
+
+def cost(make: Callable[[Value], dict[str, Any]]) -> Callable[[Service, Value], None]:
+    return lambda service, value: field(*PLAN, "metadata", "costs")(service, [make(value)])
+
 
 # Names and ids are no places of secrets: reports call the objects by them, and users order by them.
 PLACES: dict[str, Place] = {
@@ -90,42 +112,22 @@ PLACES: dict[str, Place] = {
     "client as Go reads it": Place(lambda s, v: s.update(Dashboard_Client={**CLIENT, "Secret": v})),
     "misspelt client": Place(lambda s, v: s.update({"dashboard-client": {**CLIENT, "other": v}})),
     "redirect of the client": Place(lambda s, v: s.update(dashboard_client={**CLIENT, "redirect_uri": v}), IN_TEXTS),
-    **{
-        f"{key} of a parameter": Place(prop("dbPassword", lambda v, k=key, m=m: {k: m(v)}))
-        for key, m in IN_PROPERTY.items()
-    },
-    **{
-        f"{key} of a string": Place(prop("apiKey", lambda v, k=key, m=m: {"type": "string", "minLength": 99, k: m(v)}))
-        for key, m in IN_PROPERTY.items()
-    },
-    **{
-        f"{key} below a parent": Place(
-            prop("credentials", lambda v, k=key, m=m: {"type": "object", "properties": {"user": {k: m(v)}}})
-        )
-        for key, m in IN_PROPERTY.items()
-    },
-    **{
-        f"{key} of an object": Place(prop("db", lambda v, k=key, m=m: {k: m({"pwd": v})}))
-        for key, m in IN_PROPERTY.items()
-    },
-    **{
-        f"{key} in a text": Place(prop("db", lambda v, k=key, m=m: {k: m(v)}), IN_TEXTS)
-        for key, m in IN_PROPERTY.items()
-    },
-    **{
-        f"{key} of items": Place(prop("tokens", lambda v, k=key, m=m: {"type": "array", "items": {k: m(v)}}))
-        for key, m in IN_PROPERTY.items()
-    },
+    **in_property("of a parameter", "dbPassword", lambda hold, v: hold(v)),
+    **in_property("of a string", "apiKey", lambda hold, v: {"type": "string", "minLength": 99, **hold(v)}),
+    **in_property("below a parent", "credentials", lambda hold, v: {"type": "object", "properties": {"user": hold(v)}}),
+    **in_property("of an object", "db", lambda hold, v: hold({"pwd": v})),
+    **in_property("in a text", "db", lambda hold, v: hold(v), IN_TEXTS),
+    **in_property("of items", "tokens", lambda hold, v: {"type": "array", "items": hold(v)}),
     **{
         f"{key} behind a reference": Place(
             schema(
-                lambda v, k=key, m=m: {
-                    "definitions": {"p": {k: m(v)}},
+                lambda v, hold=hold: {
+                    "definitions": {"p": hold(v)},
                     "properties": {"login": {"$ref": "#/definitions/p"}, "password": {"$ref": "#/definitions/p"}},
                 }
             )
         )
-        for key, m in IN_PROPERTY.items()
+        for key, hold in KEYWORDS.items()
     },
     "a branch": Place(schema(lambda v: {"allOf": [{"properties": {"passphrase": {"enum": [v]}}}]})),
     "a parameter": Place(prop("password", lambda v: v if isinstance(v, str | int) else {"default": v})),
@@ -139,21 +141,11 @@ PLACES: dict[str, Place] = {
     "title of a parameter": Place(prop("a", lambda v: {"type": "string", "title": v}), IN_TEXTS),
     "description of a parameter": Place(prop("a", lambda v: {"type": "string", "description": v}), IN_TEXTS),
     "schemas": Place(field(*PLAN, "schemas", "apiKey")),
-    "unit of costs": Place(
-        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": 1}, "unit": v}]), IN_TEXTS
-    ),
-    "amount of costs": Place(
-        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"apiKey": v}, "unit": "MONTHLY"}])
-    ),
-    "amount as a text": Place(
-        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": v, "unit": "DAILY"}]), IN_TEXTS
-    ),
-    "amount of a currency": Place(
-        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": v}, "unit": "DAILY"}]), IN_TEXTS
-    ),
-    "in costs": Place(
-        lambda s, v: field(*PLAN, "metadata", "costs")(s, [{"amount": {"usd": 1}, "unit": "MONTHLY", "password": v}])
-    ),
+    "unit of costs": Place(cost(lambda v: {"amount": {"usd": 1}, "unit": v}), IN_TEXTS),
+    "amount of costs": Place(cost(lambda v: {"amount": {"apiKey": v}, "unit": "MONTHLY"})),
+    "amount as a text": Place(cost(lambda v: {"amount": v, "unit": "DAILY"}), IN_TEXTS),
+    "amount of a currency": Place(cost(lambda v: {"amount": {"usd": v}, "unit": "DAILY"}), IN_TEXTS),
+    "in costs": Place(cost(lambda v: {"amount": {"usd": 1}, "unit": "MONTHLY", "password": v})),
     "costs": text(*PLAN, "metadata", "costs"),
     "metadata": Place(field("metadata", "apiKey")),
     "metadata of a plan": Place(field(*PLAN, "metadata", "password")),
