@@ -4,7 +4,7 @@ Both are read by their place in a request: a reference, an `allOf` or another or
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from osbctl.jsonschemas.candidates import Secrets, add_steps, format_change, format_path, redact_and_cut
@@ -91,13 +91,17 @@ def _parts(schema: Subschema) -> dict[JsonPath, Subschema]:
 
 def _inner_places(place: Described) -> Iterator[Described]:
     """The parts of the value of which the old side speaks, without properties that the new one forbids or drops."""
-    sides = [[*map(_parts, schemas)] for schemas in (place.before, place.after)]
-    for step in dict.fromkeys(step for parts in sides[0] for step in parts):
-        before, after = ([part for parts in side for part in _parts_at(parts, step)] for side in sides)
-        is_kept = step[0] != "properties" or any(step in parts for parts in sides[1])
-        is_forbidden = bool(after) and all(part.value is False for part in after)
+    before, after = ([*map(_parts, schemas)] for schemas in (place.before, place.after))
+    for step in dict.fromkeys(step for parts in before for step in parts):
+        old, new = _all_parts_at(before, step), _all_parts_at(after, step)
+        is_kept = step[0] != "properties" or any(step in parts for parts in after)
+        is_forbidden = bool(new) and all(part.value is False for part in new)
         if is_kept and not is_forbidden:
-            yield Described((*place.path, _format_step(step)), _flatten(before), _flatten(after), place.is_extract)
+            yield Described((*place.path, _format_step(step)), _flatten(old), _flatten(new), place.is_extract)
+
+
+def _all_parts_at(schemas: list[dict[JsonPath, Subschema]], step: JsonPath) -> list[Subschema]:
+    return [part for parts in schemas for part in _parts_at(parts, step)]
 
 
 def _parts_at(parts: dict[JsonPath, Subschema], step: JsonPath) -> list[Subschema]:
@@ -157,17 +161,27 @@ def _dropped_properties(place: Described, reported: Collection[tuple[str, ...]])
 def default_changes(place: Described, secrets: Secrets) -> Iterator[SchemaChange]:
     """The change of the default of a value, if there is one."""
     before, after = _defaults(place.before), _defaults(place.after)
-    gone, come = before.keys() - after.keys(), after.keys() - before.keys()
-    if (gone or come) and (not place.is_extract or (before and after)):
-        paths, texts = [], []
-        is_secret = secrets.may_be_secret(*before.values(), *after.values(), steps=place.path)
-        for found, differing, schemas in ((before, gone, place.before), (after, come, place.after)):
-            some = [found[text] for text in sorted(found, key=lambda text: text not in differing)]
-            paths.append((*some[0].path, "default") if some else schemas[0].path if schemas else ())
-            texts.append(_format_defaults(some, secrets, is_secret=is_secret))
-        message = f"the default of {format_path(place.path)} changed{format_change(*texts)}"
-        field = add_steps(paths[0 if gone else 1], place.path)
-        yield SchemaChange("risky", "schema-default-changed", paths[0], paths[1], message, field)
+    removed, added = before.keys() - after.keys(), after.keys() - before.keys()
+    if not (removed or added) or (place.is_extract and not (before and after)):
+        return
+    old, new = _differing_first(before, removed), _differing_first(after, added)
+    is_secret = secrets.may_be_secret(*old, *new, steps=place.path)
+    texts = [_format_defaults(side, secrets, is_secret=is_secret) for side in (old, new)]
+    message = f"the default of {format_path(place.path)} changed{format_change(*texts)}"
+    old_path, new_path = _default_path(old, place.before), _default_path(new, place.after)
+    field = add_steps(old_path if removed else new_path, place.path)
+    yield SchemaChange("risky", "schema-default-changed", old_path, new_path, message, field)
+
+
+def _differing_first(defaults: dict[str, Subschema], differing: Set[str]) -> list[Subschema]:
+    return [defaults[text] for text in sorted(defaults, key=lambda text: text not in differing)]
+
+
+def _default_path(defaults: list[Subschema], schemas: tuple[Subschema, ...]) -> JsonPath:
+    """The path of the first default; without one, of the first schema that speaks of the value."""
+    if defaults:
+        return (*defaults[0].path, "default")
+    return schemas[0].path if schemas else ()
 
 
 def _defaults(schemas: Iterable[Subschema]) -> dict[str, Subschema]:

@@ -5,6 +5,7 @@ schema means the same in an older draft if that defines all of its keywords, and
 """
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.paths import JsonPath, JsonValue, entries, find_refs, pointer, resolve_ref, subschemas, value_at
@@ -123,10 +124,18 @@ def refuse_to_fetch(uri: str) -> NoReturn:
 
 def is_valid_schema(schema: dict[str, Any], dialect: Dialect) -> bool:
     """Return whether a schema is valid under a draft, whichever it names; faster than `metaschema_errors`."""
+    if not _meets_metaschema(schema, dialect):
+        return False
+    if dialect != DRAFT_4:
+        return True
     # The library's draft-04 takes an enum that is empty or holds an item twice.
-    enums = [place.value["enum"] for place in subschemas(schema) if "enum" in place.value and dialect == DRAFT_4]
-    is_enum = make_fast_validator({"type": "array", "minItems": 1, "uniqueItems": True}, DRAFT_4)
-    return _meets_metaschema(schema, dialect) and all(map(is_enum, enums))
+    enums = [place.value["enum"] for place in subschemas(schema) if "enum" in place.value]
+    return all(_is_draft_4_enum()(enum) for enum in enums)
+
+
+@cache
+def _is_draft_4_enum() -> Callable[[JsonValue], bool]:
+    return make_fast_validator({"type": "array", "minItems": 1, "uniqueItems": True}, DRAFT_4)
 
 
 def _meets_metaschema(schema: dict[str, Any], dialect: Dialect) -> bool:
