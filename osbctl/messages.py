@@ -242,8 +242,8 @@ class Message:
 
     def __str__(self) -> str:
         if self._text is None:
-            named = {name: _show(value) for name, value in self.named.items()}
-            self._text = self.template.format(*map(_show, self.values), **named)
+            named = {name: text_of(value) for name, value in self.named.items()}
+            self._text = self.template.format(*map(text_of, self.values), **named)
         return self._text
 
     def with_values(self, change: Callable[[Any], object]) -> "Message":
@@ -269,9 +269,9 @@ class Message:
 Sentence: TypeAlias = Message | str
 
 
-def text_of(sentence: Sentence) -> str:
-    """The text of a sentence, without secrets."""
-    return redact_text(sentence) if isinstance(sentence, str) else str(sentence)
+def text_of(part: object) -> str:
+    """The text of a sentence, or of what one holds, without secrets."""
+    return redact_text(part) if isinstance(part, str) else str(part)
 
 
 def show_value(value: Value) -> str:
@@ -282,7 +282,3 @@ def show_value(value: Value) -> str:
         text = redact_text(value.value)
         return value.form(text[: value.limit] if value.limit else text)
     return value.form(redact_at(value.value, value.path))
-
-
-def _show(part: object) -> str:
-    return text_of(part) if isinstance(part, str) else str(part)

@@ -173,8 +173,12 @@ class ConnectionOptions:
 
     def redact_credentials(self, text: str) -> str:
         """Redact the passwords in a text that a broker or a proxy sent. Call it before the text is cut short."""
-        for password in self._sent_passwords:
-            text = password.redact(text)
+        logins = [(self.user, self.password)]
+        for userinfo in [proxy.rpartition("@")[0].rpartition("://")[2] for proxy in self.proxies.values()]:
+            user, _, password = userinfo.partition(":")
+            logins.append((unquote(user), unquote(password)))
+        for login in logins:
+            text = _sent_password(*login).redact(text)
         return text
 
     def holds_password(self, text: str) -> bool:
@@ -190,15 +194,6 @@ class ConnectionOptions:
         """An address for messages: without its query, and without the password, which a redirect may have put there."""
         shown = redact_query(address)
         return self.redact_credentials(shown) if len(self.password) >= SURE_LENGTH else shown
-
-    @property
-    def _sent_passwords(self) -> list[SentPassword]:
-        """Those of the broker and of the proxies, to be redacted."""
-        logins = [(self.user, self.password)]
-        for userinfo in [proxy.rpartition("@")[0].rpartition("://")[2] for proxy in self.proxies.values()]:
-            user, _, password = userinfo.partition(":")
-            logins.append((unquote(user), unquote(password)))
-        return [_sent_password(*login) for login in logins]
 
 
 @lru_cache(16)

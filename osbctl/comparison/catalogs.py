@@ -20,7 +20,6 @@ from osbctl.comparison.values import ChangedValue, equal_or_both_empty, format_v
 from osbctl.paths import JsonPath
 from osbctl.platforms import Platform
 from osbctl.platforms.updates import (
-    Clash,
     Reaction,
     reactions_to_repeated_id,
     reactions_to_same_name,
@@ -189,7 +188,7 @@ class _Comparison:
         if holder is old:
             holder, given_up = None, False
         added, renamed, taken = _NAME_KINDS[pair.is_of_plans]
-        refusals = self._refusals_of_name(new)
+        refusals = self._refusals_of_names.get(new.path, {})
         if not (old or given_up or (refusals and not pair.old_plan)):
             return  # a new object, or a plan that moved, with a name of its own is reported as such
         usual = taken if given_up else renamed if old else added
@@ -197,22 +196,15 @@ class _Comparison:
         kind = (taken if refusals else usual).with_reactions({**usual.reactions, **own, **refusals})
         pair.add(kind, _name_message(pair, old, new, holder), ("name",), getattr(old, "name", None), new.name)
 
-    def _refusals_of_name(self, new: Identified) -> dict[Platform, Reaction]:
-        """The reactions of platforms that refuse the update for the name of `new`."""
-        return {
-            platform: refused(clashes[new.path].message)
-            for platform, clashes in self._name_clashes.items()
-            if new.path in clashes
-        }
-
     @cached_property
-    def _name_clashes(self) -> dict[Platform, dict[JsonPath, Clash]]:
-        """Conflicts over names, by the path of the object that would take the name."""
-        saved = {platform: simulate_update(platform, self._old, self._new, self._used) for platform in Platform}
-        return {
-            platform: {clash.path: clash for clash in update.clashes if clash.is_of_name}
-            for platform, update in saved.items()
-        }
+    def _refusals_of_names(self) -> dict[JsonPath, dict[Platform, Reaction]]:
+        """Reactions of platforms that refuse the update for a name, by the path of the object that would take it."""
+        refusals: dict[JsonPath, dict[Platform, Reaction]] = {}
+        for platform in Platform:
+            for clash in simulate_update(platform, self._old, self._new, self._used).clashes:
+                if clash.is_of_name:
+                    refusals.setdefault(clash.path, {})[platform] = refused(clash.message)
+        return refusals
 
     def _describe_plan_count(self, service: ServiceOffering) -> str:
         """The number of plans that a service offering brings or takes along; those that moved are counted apart."""
@@ -224,7 +216,7 @@ class _Comparison:
         both = {plan.id for plan in old.plans if plan.id} & {plan.id for plan in new.plans}
         kind = kinds.SERVICE_ID_PLANS_KEPT if both else kinds.SERVICE_ID
         message = _describe_changed_id(old, new) + (", and plans kept theirs" if both else "")
-        kind = kind.with_reactions(self._refusals_of_name(new) if old.name != new.name else {})
+        kind = kind.with_reactions(self._refusals_of_names.get(new.path, {}) if old.name != new.name else {})
         self._make_pair(old, new).add(kind, message, ("id",), old.id, new.id)
 
     def _compare_service_and_plans(self, old: ServiceOffering, new: ServiceOffering) -> None:

@@ -70,10 +70,8 @@ def read_page(document: Exported) -> Page:
     query = str(get_at(pagination, ("first", "href")))
     total, more = parse_row_count(get_at(pagination, ("total_results",))), get_at(pagination, ("next",)) is not None
     page = Page(total=total, more=more, query=query, filters=_find_filters(query))
-    for path, data in checked_rows(document, ("resources",)):
-        page.rows.append(_parse_row(document, path, data))
-    for path, data in checked_rows(document, ("included", "service_offerings")):
-        page.rows.append(_parse_row(document, path, data))
+    for place in (("resources",), ("included", "service_offerings")):
+        page.rows += [_parse_row(document, path, data) for path, data in checked_rows(document, place)]
     return page
 
 
