@@ -90,11 +90,7 @@ class KnownRecords:
         for length in self._hashes:  # missing rounds are negative here: those of the group
             needed = (hashes * MINIMUM_ROUNDS - rounds for hashes, rounds in (each[length] for each in missing))
             self._rounds[length] = max(needed)
-
-    @property
-    def wrong_guess_rounds(self) -> int:
-        """Cost of a wrong guess, in rounds of SHA-512; equal for all identities."""
-        return self._rounds.total()
+        self.wrong_guess_rounds = self._rounds.total()  # of SHA-512, equal for all identities
 
     def has_identity(self, identity: str) -> bool:
         """Return whether there is a record of this identity, expired or not."""
