@@ -216,7 +216,11 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
         if CERTIFICATE_PAGE in reply.body:
             yield Fault("wire-client-certificate", text, reply, hint=NAME_CERTIFICATE)
             return
-        refused = [platform for platform in reply.platforms if reply.status not in platform.record.accepted_statuses]
+        refused = [
+            platform
+            for platform in reply.platforms
+            if reply.status not in platform.record.accepted_statuses or not (reply.fault or platform in reply.readings)
+        ]
         if reply.status == 412:  # of the version that was asked for
             refused = _platforms_sending(options.api_version, reply.platforms)
         yield Fault("wire-status", text, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))

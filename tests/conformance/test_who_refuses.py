@@ -268,6 +268,16 @@ def test_a_limit_of_osbctl_is_none_of_a_platform(
     assert (fault.rule, set(fault.refused_by or ())) == ("wire-cut", refused)
 
 
+@each("status, body, refused", [
+    (201, BODY, {*KNOWN} - {KORIFI}), (300, BODY, {*KNOWN} - {KORIFI}), (301, BODY, {*KNOWN}),
+    (204, "", {*KNOWN}), (202, "<html>", {*KNOWN}),
+])  # fmt: skip
+def test_korifi_reads_a_catalog_with_another_status(status: int, body: str, refused: set[Platform]) -> None:
+    """Its osbapi/client.go gives up at a `statusCode > 300`."""
+    (fault,) = check_catalog_reply(Reply("GET /v2/catalog", status=status, body=body.encode()), 5)
+    assert {*known(fault.refused_by or ())} == refused
+
+
 def test_a_catalog_larger_than_max_bytes_ends_the_check() -> None:
     small = replace(OPTIONS, max_bytes=100)
     with listening(answering(BODY.encode())) as url, pytest.raises(SourceError, match="larger than 100 byt") as raised:

@@ -21,6 +21,6 @@ PLATFORM = PlatformRecord(
     omitted_is_false=frozenset({"free", "bindable", "plan_updateable"}),
     merges_same_ids=True,
     timeout=inf,
-    accepted_statuses=range(300),
+    accepted_statuses=range(301),
     in_accepted_by_all=True,
 )
