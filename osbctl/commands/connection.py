@@ -158,8 +158,8 @@ class BrokerConnection(NamedTuple):
         if not password:
             if self.password_stdin:
                 password = _read_password_once()
-            elif "OSBCTL_PASSWORD" in os.environ:
-                password = os.environ["OSBCTL_PASSWORD"]
+            elif given := os.environ.get("OSBCTL_PASSWORD"):
+                password = given
             elif user:
                 from osbctl.commands.passwords import ask_password
 
