@@ -18,6 +18,8 @@ SECRET = "(secret)"  # noqa: S105  # the replacement
 _SURE = ("password", "passwd", "secret", "api_key", "apikey", "access_key", "private_key", "token")
 SECRET_WORDS = (*_SURE, "passphrase", "credential", "key", "pwd")
 """Words of names that hold a secret, or may."""
+PAIR_NAMES = ("name", "key")
+"""Fields of an object whose value names the object's `value`."""
 _SHORT = {"auth", "pass", "pw", "sas", "sig", "signature"}
 """Matched only as the last word of a parameter's name, as in X-Amz-Signature."""
 
@@ -112,11 +114,10 @@ def redact_at(value: JsonValue, path: JsonPath) -> JsonValue:
 
 
 def _hide_named_secret(value: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Redact the `value` of an object whose `name` is that of a secret, as of a variable of a container."""
-    name = value.get("name")
-    return (
-        {**value, "value": SECRET} if "value" in value and isinstance(name, str) and may_be_secret_name(name) else value
-    )
+    """Redact the `value` of an object whose `name` or `key` is that of a secret, as of a variable."""
+    names = (value.get(key) for key in PAIR_NAMES if "value" in value)
+    hides = any(isinstance(name, str) and may_be_secret_name(name) for name in names)
+    return {**value, "value": SECRET} if hides else value
 
 
 def redact_text(text: str) -> str:

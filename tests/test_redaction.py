@@ -74,6 +74,7 @@ def test_the_value_of_a_variable_with_a_secret_name_is_redacted() -> None:
         {"name": "key"},
     ]
     shown = [{"name": "DB_PASSWORD", "value": SECRET, "x": 1}, *value[1:]]
+    assert redact_at({"key": "token", "value": 5}, ()) == {"key": SECRET, "value": SECRET}
     assert redact(value) == redact_at(value, ("metadata", "env")) == shown
     assert redact(value, by_name=False) == value
 

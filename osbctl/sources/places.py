@@ -9,7 +9,16 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from osbctl.findings import DocumentError, Finding, LineNumber, Location, Severity
-from osbctl.messages import SECRET, Message, Sentence, is_client, is_secret_path, may_be_secret_name, may_hide
+from osbctl.messages import (
+    PAIR_NAMES,
+    SECRET,
+    Message,
+    Sentence,
+    is_client,
+    is_secret_path,
+    may_be_secret_name,
+    may_hide,
+)
 from osbctl.paths import JsonPath
 
 MAX_PROBLEMS = 100
@@ -174,8 +183,8 @@ class Span:
         return disjoint(found)
 
     def names_secret(self, text: str) -> bool:
-        """Return whether the `name` in this object of `text` is that of a secret, as of a variable of a container."""
-        written = [one for key, one in (*self.below.items(), *self.unread) if key == "name"]
+        """Return whether the `name` or `key` in this object of `text` is that of a secret, as of a variable."""
+        written = [one.meant for key, one in (*self.below.items(), *self.unread) if key in PAIR_NAMES]
         return any(may_be_secret_name(text[one.start : one.end]) for one in written)
 
     def secret_ranges(self, text: str, above: JsonPath = ()) -> list[tuple[int, int]]:

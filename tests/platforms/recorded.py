@@ -104,7 +104,7 @@ def _read_corpus(share: int) -> Iterator[Case]:
     assert CORPUS
     at = 0
     for platform in Platform:
-        for file in sorted(CORPUS.glob(f"{platform}-*.jsonl.gz")):
+        for file in sorted(CORPUS.glob(f"{platform}-*.jsonl.gz"), key=lambda file: file.name.partition(".")[0]):
             with gzip.open(file, "rt", encoding="utf-8") as lines:
                 for line in lines:
                     case = _parse_case(line.rstrip("\n"), file.name.partition(".")[0], platform)

@@ -70,7 +70,8 @@ def test_messages_do_not_quote_a_secret(tmp_path: Path, form: str) -> None:
     # of a variable whose name is that of a secret
     "x: [{{name: DB_PASSWORD, value: {0}, value: b}}]", "x:\n  - value: {0}\n    name: 'a token'\n    value: {{a: 1, a: {0}}}",
     "x: [{{value: {0}, name: A_TOKEN, name: b}}]", "x:\n  - name: api_key\n    value: '{0}' x", "x: [{{name: pwd, value: [{0}, 'a' x]}}]",
-    "x: [{{name: pwd, value:\n   {0}, x: 'a' x}}]", "x: {{password:\n   {0}, flag: yes}}", "password:\n   {0} # osbctl: ignore[a]", "password:\n   \udce9{0}",
+    "x: [{{name: pwd, value:\n   {0}, x: 'a' x}}]",
+    "x: [{{key: token, value: {0}, value: b}}]", "x: [{{name: &n api_key}}, {{name: *n, value: {0}, value: b}}]", "x: {{password:\n   {0}, flag: yes}}", "password:\n   {0} # osbctl: ignore[a]", "password:\n   \udce9{0}",
 ])  # fmt: skip
 def test_no_line_shows_a_secret(tmp_path: Path, text: str) -> None:
     check_lines(tmp_path, "c.yaml", f"services:\n- id: a\n  {text.format(MARK)}\n")
