@@ -44,7 +44,7 @@ MORE_PLANS = """\
 
 
 def findings_in(text: str, **options: Any) -> tuple[Finding, ...]:
-    return validate_document(parse_document(text.encode(), "c.yaml"), ValidationOptions(**options)).findings
+    return validate_document(parse_catalog(text, "c.yaml"), ValidationOptions(**options)).findings
 
 
 def rules_with_lines(text: str, **options: Any) -> list[tuple[str, int]]:
@@ -142,32 +142,23 @@ def test_a_comment_after_a_value_is_not_about_what_is_around_it() -> None:
 def test_a_comment_holds_in_a_spring_configuration() -> None:
     own_names = TEXT.replace("bindable: true", "planUpdateable: true")
     text = "spring.cloud.openservicebroker.catalog:\n" + textwrap.indent(own_names, "  ")
-    findings = validate_document(parse_catalog(text, "c.yaml"), ValidationOptions()).findings
-    assert [each.location.line for each in findings if each.rule == "name-characters" and each.location] == [11]
+    assert [line for rule, line in rules_with_lines(text) if rule == "name-characters"] == [11]
 
 
 def test_a_comment_holds_in_a_block_of_another_file_and_around_it() -> None:
     head = "kind: ConfigMap\ndata:\n  catalog.yaml: {}"
     block = head.format("|\n") + textwrap.indent(TEXT, "    ")
-    assert rules_in_string(block) == [("name-characters", 13), ("default-implicit", 18)]
-    assert rules_in_string(block.replace("c_d", "cd  # osbctl: ignore[zzz]")) == [
-        ("ignore-unknown", 13),
-        ("default-implicit", 18),
-    ]
-    later = block.replace("# osbctl: ignore[name-characters] published", "").replace(
-        "c_d", "c_d  # osbctl: ignore[name-*]"
-    )
-    assert rules_in_string(later) == [("name-characters", 7), ("default-implicit", 18)]
+    assert rules_with_lines(block) == [("name-characters", 13), ("default-implicit", 18)]
+    unknown = block.replace("c_d", "cd  # osbctl: ignore[zzz]")
+    assert rules_with_lines(unknown) == [("ignore-unknown", 13), ("default-implicit", 18)]
+    unnamed = block.replace("# osbctl: ignore[name-characters] published", "")
+    later = unnamed.replace("c_d", "c_d  # osbctl: ignore[name-*]")
+    assert rules_with_lines(later) == [("name-characters", 7), ("default-implicit", 18)]
     around = block.replace("  catalog", "  # osbctl: ignore[default-implicit]\n  catalog").replace("c_d", "cd")
-    assert rules_in_string(around) == []
+    assert rules_with_lines(around) == []
     # The lines of such a text are not those of the file: one comment would cover all of it.
     quoted = head.format(json.dumps(TEXT))
-    assert rules_in_string(quoted) == [("default-implicit", 3), ("name-characters", 3)]
-
-
-def rules_in_string(text: str) -> list[tuple[str, int]]:
-    findings = validate_document(parse_catalog(text, "c.yaml"), ValidationOptions()).findings
-    return [(finding.rule, finding.location.line) for finding in findings if finding.location]
+    assert rules_with_lines(quoted) == [("default-implicit", 3), ("name-characters", 3)]
 
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
