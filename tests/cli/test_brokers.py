@@ -5,7 +5,6 @@ import io
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from tests.deploy.harness import write
 from tests.deploy.running import free_port
 from tests.folders import schemas_folder
 from tests.git import commit, git
-from tests.registry.make import body, catalog, plan, service
+from tests.registry.make import body, catalog, execute, plan, service
 from tests.reports.standards import checked_json
 
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")))
@@ -75,11 +74,9 @@ class Program:
         pipe = subprocess.PIPE
         return subprocess.Popen(words, env=self.environment, cwd=self.folder, stdout=pipe, stderr=subprocess.STDOUT)
 
-    def sql(self, *statements: str) -> None:
+    def sql(self, statement: str) -> None:
         """Let another program write to the database in the user's data folder."""
-        with contextlib.closing(sqlite3.connect(self.database)) as connection, connection:
-            for statement in statements:
-                connection.execute(statement)
+        execute(self.database, statement)
 
     def search(self, output: bytes = b"") -> int:
         """Fails where the password stands, clear or as in the header; the number of files that were searched."""
@@ -481,8 +478,7 @@ def test_a_broker_that_others_change_again_and_again_ends_only_itself(many: Prog
     answer = server.answer
 
     def change_one(headers: Any) -> tuple[int, bytes]:
-        with contextlib.closing(sqlite3.connect(many.folder / "many.sqlite", timeout=20)) as connection, connection:
-            connection.execute("UPDATE osbctl_brokers_2 SET revision = revision + 1 WHERE name = 'b1'")
+        execute(many.folder / "many.sqlite", "UPDATE osbctl_brokers_2 SET revision = revision + 1 WHERE name = 'b1'")
         return answer(headers)
 
     server.answer = change_one  # type: ignore[method-assign]
@@ -563,8 +559,7 @@ ON_A_REGISTRY = ("brokers list", "brokers show x", "brokers remove x", "brokers 
 
 
 def test_a_registry_that_is_lost_or_not_there_is_never_green(osbctl: Program) -> None:
-    with contextlib.closing(sqlite3.connect(osbctl.folder / "other.db")) as connection:
-        connection.execute("CREATE TABLE customers (id)")
+    execute(osbctl.folder / "other.db", "CREATE TABLE customers (id)")
     (osbctl.folder / "empty.db").touch()
     before = {file: file.read_bytes() for file in osbctl.folder.glob("*.*")}
     for name, told in (

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from tests.cli.broker_server import Answer, listening
 from tests.cli.machine import registered
 from tests.corpus import EVERY_CASE
 from tests.git import commit
+from tests.registry.make import execute
 
 PACKAGE = f"{Path(osbctl.__file__).parent}/"
 NAMES = ("firstone", "marked", "thirdone")
@@ -209,11 +209,9 @@ def template(url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{name}.yaml").write_text(dump(catalog(name)))
     database = folder / "brokers.sqlite"
     database.write_bytes(registered(NAMES, catalog(MARKED), f"{url}/{{}}"))
-    with sqlite3.connect(database) as connection:
-        for name in NAMES:
-            body = json.dumps(catalog(name)).replace('"true"', "true").encode()
-            connection.execute("UPDATE osbctl_brokers_2 SET catalog = ? WHERE name = ?", (body, name))
-    connection.close()
+    for name in NAMES:
+        body = json.dumps(catalog(name)).replace('"true"', "true").encode()
+        execute(database, "UPDATE osbctl_brokers_2 SET catalog = ? WHERE name = ?", body, name)
     return folder
 
 
@@ -284,9 +282,7 @@ def test_a_damaged_row_leaves_the_other_brokers(damage: str, template: Path, fol
         ("brokers list", "could not be read"),
     ):
         _fresh(template, folder)
-        with sqlite3.connect("brokers.sqlite") as connection:
-            connection.execute(f"UPDATE osbctl_brokers_2 SET {damage} WHERE name = ?", (MARKED,))
-        connection.close()
+        execute("brokers.sqlite", f"UPDATE osbctl_brokers_2 SET {damage} WHERE name = ?", MARKED)
         done = program.osbctl(*words.split(), OSBCTL_DATABASE="brokers.sqlite")
         if words == "brokers list" and done.returncode == 0:
             assert damage.startswith(("catalog", "kept")), "the list does not read these"

@@ -8,7 +8,7 @@ from tests.case import case, each
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.machine import registered
 from tests.cli.program import failure, osbctl
-from tests.registry.make import catalog, plan, service
+from tests.registry.make import catalog, execute, plan, service
 
 GOOD = catalog(service("s", plan("p", "small")))
 NO_CATALOG: list[Any] = [
@@ -124,16 +124,11 @@ def test_a_registered_broker_without_services_is_a_failure_of_that_broker(tmp_pa
     ["'{}'", "'{\"services\": null}'", "'{\"services\": []}'", f"'{json.dumps({'services': GOOD['services'] * 2})}'"],
 )
 def test_a_stored_catalog_that_its_row_contradicts_is_not_compared(tmp_path: Path, statement: str) -> None:
-    import sqlite3
-
     file = tmp_path / "brokers.sqlite"
     variables = {"OSBCTL_DATABASE": str(file), "OSBCTL_BROKER_A_PASSWORD": PASSWORD}
     with broker(GOOD) as server:
         file.write_bytes(registered(("a",), GOOD, server.url, USER))
-        connection = sqlite3.connect(file)
-        connection.execute(f"UPDATE osbctl_brokers_2 SET catalog = CAST({statement} AS BLOB)")
-        connection.commit()
-        connection.close()
+        execute(file, f"UPDATE osbctl_brokers_2 SET catalog = CAST({statement} AS BLOB)")
         for words in (("drift", "a"), ("drift", "--all"), ("brokers", "refresh"), ("brokers", "show", "a")):
             with case(*words):
                 done = osbctl(*words, code=3, **variables)

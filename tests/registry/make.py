@@ -1,7 +1,10 @@
 """Catalogs, registrations and refreshes for tests."""
 
 import json
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from osbctl.platforms import Platform
@@ -48,6 +51,18 @@ SMALL = body(service("s", "p"))
 def add(registry: Registry, *names: str, content: bytes = SMALL, **more: Any) -> None:
     for name in names or ("db",):
         registry.add(registration(name, **more), read(content), refresh(RefreshOutcome.ADDED))
+
+
+def execute(database: Path | str, statement: str, *values: object) -> None:
+    """Let another program write to a database: a file of SQLite, or PostgreSQL by its URL."""
+    if "://" not in str(database):
+        with closing(sqlite3.connect(database, timeout=20)) as connection, connection:
+            connection.execute(statement, values)
+        return
+    import psycopg
+
+    with psycopg.connect(str(database).replace("+psycopg", ""), autocommit=True) as server:
+        server.execute(statement.encode())
 
 
 def names(values: Sequence[Any]) -> list[str]:

@@ -18,7 +18,7 @@ from osbctl.registry.database import Database, parse_database_url
 from osbctl.registry.store import Registry
 from tests.case import each
 from tests.registry import postgres
-from tests.registry.make import SMALL, add, body, plan, read, refresh, service
+from tests.registry.make import SMALL, add, body, execute, plan, read, refresh, service
 
 BIG = body(*(service(f"s{number}", "p", metadata={"text": "x" * 2000}) for number in range(200)))
 
@@ -128,7 +128,7 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path, content: by
 
 def test_a_database_of_another_program_gets_no_tables(tmp_path: Path) -> None:
     file = tmp_path / "other-app.db"
-    execute(str(file), "CREATE TABLE customers (id INTEGER)")
+    execute(file, "CREATE TABLE customers (id INTEGER)")
     before = file.read_bytes()
     for make in (True, False):
         with pytest.raises(RegistryError, match="this is not a registry of this osbctl: it has a table 'customers'"):
@@ -190,19 +190,6 @@ def test_a_table_that_others_changed_is_told(url: str) -> None:
     execute(url, "ALTER TABLE osbctl_brokers_2 DROP COLUMN services")
     with pytest.raises(RegistryError, match="a part of it is missing"), Registry.open(url) as registry:
         registry.brokers()
-
-
-def execute(url: str, statement: str) -> None:
-    if "://" not in url:
-        connection = sqlite3.connect(url)
-        with connection:
-            connection.execute(statement)
-        connection.close()
-        return
-    import psycopg
-
-    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as server:
-        server.execute(statement.encode())
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
