@@ -393,21 +393,20 @@ def test_what_a_changed_id_hides_is_compared_all_the_same() -> None:
 
 
 COPY = plan("p1", "copy", free=False)
-MQ = service("s2", "mq", plan("p2", "large"))
-DB = service("s1", "db", SMALL)
+QUEUE = service("s2", "mq", LARGE)
 COPIES = [
-    ("plan", catalog(DB, service("s2", "mq", plan("p2", "large"), COPY)), "plan-added"),
-    ("plan, before its original", catalog(service("s2", "mq", COPY, plan("p2", "large")), DB), "plan-added"),
-    ("service", catalog(DB, MQ, service("s3", "copy", SMALL)), "service-added"),
-    ("service, before its original", catalog(service("s3", "copy", SMALL), DB, MQ), "service-added"),
-    ("service with its id", catalog(DB, MQ, service("s1", "copy", SMALL)), "service-added"),
-    ("service with its id, before its original", catalog(service("s1", "copy", SMALL), DB, MQ), "service-added"),
+    ("plan", catalog(DB, service("s2", "mq", LARGE, COPY)), "plan-added"),
+    ("plan, before its original", catalog(service("s2", "mq", COPY, LARGE), DB), "plan-added"),
+    ("service", catalog(DB, QUEUE, service("s3", "copy", SMALL)), "service-added"),
+    ("service, before its original", catalog(service("s3", "copy", SMALL), DB, QUEUE), "service-added"),
+    ("service with its id", catalog(DB, QUEUE, service("s1", "copy", SMALL)), "service-added"),
+    ("service with its id, before its original", catalog(service("s1", "copy", SMALL), DB, QUEUE), "service-added"),
 ]
 
 
 @pytest.mark.parametrize(("new", "rule"), [row[1:] for row in COPIES], ids=[row[0] for row in COPIES])
 def test_a_copy_with_its_ids_kept_has_not_moved(new: Any, rule: str) -> None:
-    first = catalog(*({"db": DB, "mq": MQ}[one["name"]] for one in new["services"] if one["name"] != "copy"))
+    first = catalog(*({"db": DB, "mq": QUEUE}[one["name"]] for one in new["services"] if one["name"] != "copy"))
     found = by_rule(first, new)
     assert set(found) == {f"change-{rule}"}
     levels = {effect.platform: effect.level for effect in found[f"change-{rule}"].effects if effect.platform in KNOWN}
@@ -417,8 +416,8 @@ def test_a_copy_with_its_ids_kept_has_not_moved(new: Any, rule: str) -> None:
 
 
 def test_a_plan_that_moves_and_is_copied_has_moved_once() -> None:
-    old = catalog(service("s1", "db", SMALL, plan("p3", "x")), MQ)
-    there = service("s2", "mq", plan("p2", "large"), SMALL)
+    old = catalog(service("s1", "db", SMALL, plan("p3", "x")), QUEUE)
+    there = service("s2", "mq", LARGE, SMALL)
     new = catalog(service("s1", "db", plan("p3", "x")), there, service("s4", "other", SMALL))
     changes = compare_catalogs(old, new)
     assert [change.rule for change in changes] == ["change-service-added", "change-plan-moved"]

@@ -18,6 +18,7 @@ from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
+from tests.git import commit, git
 from tests.windows import machine
 from tests.windows.machine import LINUX, ROOT, WINDOWS, run_calls
 
@@ -81,23 +82,18 @@ CALLS = [
 MORE_CALLS = [one for name in SHIPPED[1:] for one in calls_on(name)]
 
 
-def prepare(folder: Path, record: Any) -> Path:
-    for name in SHIPPED:
-        shutil.copy(ROOT / "catalogs" / name, folder)
-    for name, text in FILES.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(text.encode())
-    write_record(folder / "record.json", record)
-    return folder
-
-
 def folders(tmp_path: Path) -> tuple[Path, Path]:
     """Two folders of the same content and name, for Linux and for Windows."""
     record = make_record("platform", "right", rounds=1000)
     linux, windows = tmp_path / "linux" / "here", tmp_path / "windows" / "here"
     for folder in (linux, windows):
         folder.mkdir(parents=True)
-        prepare(folder, record)
+        for name in SHIPPED:
+            shutil.copy(ROOT / "catalogs" / name, folder)
+        for name, text in FILES.items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_bytes(text.encode())
+        write_record(folder / "record.json", record)
     return linux, windows
 
 
@@ -333,22 +329,15 @@ def windows_git(windows: None) -> None:
 
 def commit_and_change(folder: Path) -> None:
     """Commit all files of a folder; then change, move, delete and ignore some."""
-
-    def git(*words: str) -> None:
-        named = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "core.autocrlf=false"]
-        subprocess.run(["git", *named, *words], cwd=folder, check=True, capture_output=True)
-
     shutil.copytree(ROOT / "catalogs" / "source", folder / "source")
     shutil.copy(folder / "two words.yaml", folder / "sub" / "größe und mehr.yaml")
-    git("init", "-q", "-b", "main")
-    git("add", "-A")
-    git("commit", "-q", "-m", "one", "--date", "2026-01-01T00:00:00Z")
+    commit(folder)
     changed = (folder / "data-services.yaml").read_text().replace("name: small", "name: tiny")
     (folder / "data-services.yaml").write_text(changed)
     plan = folder / "source" / "services" / "redis" / "plans" / "cache.yaml"
     plan.write_text(plan.read_text().replace("free: ", "bindable: false\nfree: "))
-    git("mv", "sub/inner.yaml", "moved.yaml")
-    git("rm", "-q", "interface-example.json")
+    git(folder, "mv", "sub/inner.yaml", "moved.yaml")
+    git(folder, "rm", "-q", "interface-example.json")
     (folder / ".gitignore").write_text("ignored.yaml\n")
     shutil.copy(folder / "faulty.yaml", folder / "ignored.yaml")
 
