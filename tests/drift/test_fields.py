@@ -15,7 +15,7 @@ from osbctl.paths import pointer
 from osbctl.platforms import Platform, State
 from osbctl.platforms.updates import StoredRow
 from osbctl.sources.document import parse_document
-from osbctl.sources.exports import StoredCatalog, find_stored_catalog
+from osbctl.sources.exports import StoredCatalog
 from tests.case import each
 from tests.comparison.make import catalog, plan, service
 from tests.comparison.test_parameters import FIRST_PROHIBITED
@@ -24,7 +24,7 @@ from tests.drift.make import CATALOG, full_plan, with_field
 from tests.drift.test_round_trip import stored
 from tests.fragments import changed
 from tests.platforms.known import CF, K8S, KNOWN, KORIFI, SM
-from tests.sources.exports.make import export_as
+from tests.sources.exports.make import export_as, read
 
 ALL = {*KNOWN}
 
@@ -162,7 +162,7 @@ def gone(platform: Platform, *paths: tuple[str | int, ...]) -> StoredCatalog:
     files: Any = export_as(platform, CATALOG)
     for path in paths:
         files = changed(files, path, platform is K8S)
-    return find_stored_catalog([parse_document(json.dumps(file).encode(), "export.json") for file in files])
+    return read(*files)
 
 
 ROWS = tuple(StoredRow("s1", one["id"], one, State.INACTIVE) for one in CATALOG["services"][0]["plans"][1:])

@@ -1,6 +1,5 @@
 """A catalog, exported by a platform and read again, is no drift; one changed field is one finding."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +8,17 @@ import pytest
 from osbctl.comparison.drift import find_drift
 from osbctl.platforms import Platform
 from osbctl.platforms.verdict import judge_all
-from osbctl.sources.document import parse_document
-from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog
+from osbctl.sources.exports import StoredAs, StoredCatalog
 from osbctl.sources.read import read_source
 from tests import corpus
-from tests.sources.exports.make import export_as
+from tests.sources.exports.make import export_as, read
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = [ROOT / "catalogs" / name for name in ("data-services.yaml", "interface-example.json", "source")]
 
 
 def stored(platform: Platform, catalog: dict[str, Any]) -> StoredCatalog:
-    files = export_as(platform, catalog)
-    documents = [parse_document(json.dumps(file).encode(), f"{n}.json") for n, file in enumerate(files)]
-    return find_stored_catalog(documents, stored_as=StoredAs(platform))
+    return read(*export_as(platform, catalog), stored_as=StoredAs(platform))
 
 
 @pytest.mark.parametrize("platform", Platform)

@@ -1,10 +1,13 @@
 """A catalog as each platform would export it, from the documented shapes. What the platform does not keep is lost."""
 
 import copy
+import json
 from typing import Any
 
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import export_format
+from osbctl.sources.document import parse_document
+from osbctl.sources.exports import StoredCatalog, find_stored_catalog
 from tests.platforms.known import KNOWN
 
 BROKER = "the-broker"
@@ -24,6 +27,12 @@ def export_as(platform: Platform, catalog: dict[str, Any]) -> list[dict[str, Any
         return [{"num_items": len(rows), "items": rows} for rows in _service_manager(catalog)]
     make = {Platform.KORIFI: _korifi, Platform.CLOUD_FOUNDRY: _cloud_foundry}[platform]
     return [page(rows) for rows in make(catalog)]
+
+
+def read(*files: Any, **options: Any) -> StoredCatalog:
+    """The catalog in the files of an export, which are called 0.json and so on."""
+    documents = [parse_document(json.dumps(file, indent=1).encode(), f"{n}.json") for n, file in enumerate(files)]
+    return find_stored_catalog(documents, **options)
 
 
 def page(rows: list[dict[str, Any]], total: int | None = None, asked: str = "", **more: Any) -> dict[str, Any]:

@@ -14,23 +14,15 @@ from osbctl.errors import OsbctlError, SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.platforms import Platform, State
 from osbctl.platforms.tools import export_format
-from osbctl.sources.document import Document, parse_document
-from osbctl.sources.exports import StoredAs, StoredCatalog, find_stored_catalog, parse_documents, recognise_platform
+from osbctl.sources.document import parse_document
+from osbctl.sources.exports import StoredAs, find_stored_catalog, parse_documents, recognise_platform
 from osbctl.sources.yaml_text import dump
 from tests.case import each
 from tests.corpus import EVERY_CASE
 from tests.drift.make import CATALOG
 from tests.fragments import changed, places
 from tests.platforms.known import CF, K8S, KNOWN, KORIFI, SM
-from tests.sources.exports.make import export_as, page
-
-
-def document(data: Any, name: str = "x.json") -> Document:
-    return parse_document(json.dumps(data, indent=1).encode(), name)
-
-
-def read(*files: Any, **options: Any) -> StoredCatalog:
-    return find_stored_catalog([document(file, f"{n}.json") for n, file in enumerate(files)], **options)
+from tests.sources.exports.make import export_as, page, read
 
 
 def rows(platform: Platform) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
