@@ -91,7 +91,7 @@ def _build_saved_catalog(update: Update, base: dict[str, Any], base_as_read: Cat
     for row in offered.values():
         if row.plan is not None:
             services[row.service]["plans"].append(row.data)
-    return {**base, "services": list(services.values())}
+    return {**base_as_read.data, "services": list(services.values())}
 
 
 def _platform_actions(update: Update, platform: Platform) -> Iterator[Action]:

@@ -1,6 +1,7 @@
 """Each platform's reaction to a new catalog: the table of changes, row by row."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -213,10 +214,13 @@ def test_kubernetes_applies_what_stands_before_the_first_fault_and_leaves_orphan
 def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_panics() -> None:
     faulty = service("t", plan("r", "other"), metadata={"documentationUrl": 5})
     new = catalog(service("s", plan("p", "first")), faulty)
-    result = reconcile(stored(OLD), new, KORIFI, frozenset(), LATER, refusals=judge(KORIFI, new).refusals)
-    assert result.refused
-    assert did(result) == ["updated service-s/first"]
-    assert "documentationUrl" not in json.dumps(result.stored)
+    for key in ("services", "Services"):
+        broker = replace(stored(OLD), catalog=json.dumps({"x": 1, key: OLD["services"]}).encode())
+        result = reconcile(broker, new, KORIFI, frozenset(), LATER, refusals=judge(KORIFI, new).refusals)
+        assert result.refused
+        assert did(result) == ["updated service-s/first"]
+        assert "documentationUrl" not in json.dumps(result.stored)
+        assert [*result.stored] == ["x", "services"], "no second one in the spelling of the broker"
 
 
 def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
