@@ -22,7 +22,14 @@ from osbctl.client.connection_options import (
     find_proxy,
     find_secret_pointers,
 )
-from osbctl.client.http_client import MAX_RECEIVED, NAME_CERTIFICATE, WRITE_HTTPS, HttpClient, read_body_chunks
+from osbctl.client.http_client import (
+    MAX_RECEIVED,
+    NAME_CERTIFICATE,
+    WRITE_HTTPS,
+    HttpClient,
+    normalize_content_encoding,
+    read_body_chunks,
+)
 from osbctl.errors import SourceError, UsageError
 from osbctl.findings import DocumentError
 from osbctl.masking import mask_secrets
@@ -101,10 +108,15 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
     with HttpClient(address, options) as client:
         response = _send_following_redirects(client, address, request_headers(options))
         body = b"".join(read_body_chunks(response, client))
+    value, reason = parse_json_body(body)
+    coding = normalize_content_encoding(response.headers.get("Content-Encoding"))
+    if reason and coding not in ("", "gzip"):
+        shown = escape_line(options.redact_credentials(coding[:MAX_RECEIVED]))[:40]
+        text = f"the answer is compressed as {shown}, which the request did not ask for"
+        raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")
     if response.status != 200:
         headers = {name.lower(): value for name, value in response.headers.items()}
         raise status_error(client.name, response.status, body, options, headers)
-    value, reason = parse_json_body(body)
     if not body.strip().startswith(b"{"):
         raise not_a_catalog_error(client.name, reason)
     if isinstance(value, dict):  # else the reader of catalogs says what is wrong with it

@@ -267,18 +267,22 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
     """Check the body of a successful answer, which `platforms` would read."""
     yield from _check_framing(reply, platforms)
     coding = normalize_content_encoding(reply.headers.get("content-encoding"))
-    if coding:
+    is_unpacked = coding in ("", "gzip")
+    if not is_unpacked and not reply.non_object_reason:  # `utf-8` is a common mistake
+        text = f"the body is not compressed, and Content-Encoding is {reply.redact(coding)}"
+        yield Fault("wire-gzip-unasked", text, reply, Severity.WARNING, ())
+    elif coding:
         text = f"the body is compressed ({reply.redact(coding)}), and there was no Accept-Encoding"
         # A platform that unpacks anything unpacks gzip.
         stopped = platforms_refusing("wire-gzip-unasked") if coding == "gzip" else EVERY
         yield Fault("wire-gzip-unasked", text, reply, refused_by=[each for each in platforms if each in stopped])
     if reply.fault:
-        if coding in ("", "gzip"):
-            yield _cut_fault(reply, platforms)
+        yield _cut_fault(reply, platforms)
     elif why := reply.non_object_reason:
         text = f"the body is not a JSON object: {reply.redact(why)}"
         refused = [platform for platform in platforms if platform not in reply.readings]
-        yield Fault("wire-not-json", text, reply, refused_by=refused)
+        if is_unpacked:
+            yield Fault("wire-not-json", text, reply, refused_by=refused)
     elif reply.media_type != "application/json":
         called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
         yield Fault("wire-content-type", f"{called}, not application/json", reply)
@@ -372,9 +376,13 @@ def _login_probes(options: ConnectionOptions) -> Iterator[Probe]:
 def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     """Compare the reply to a request for gzip, as platforms written in Go send it, with the first."""
     yield from _check_framing(reply, platforms_refusing("wire-gzip-broken"))
+    coding = reply.headers.get("content-encoding", "").strip().lower()
     if reply.fault:
         is_broken = "content-encoding" in reply.headers and reply.failure not in (Failure.TOO_SLOW, Failure.TOO_LARGE)
         yield Fault("wire-gzip-broken", reply.fault, reply) if is_broken else _cut_fault(reply, reply.platforms)
+    elif coding == "x-gzip" or (reply.non_object_reason and normalize_content_encoding(coding) not in ("", "gzip")):
+        text = f"the body is compressed as {reply.redact(coding)}, and platforms in Go unpack gzip alone"
+        yield Fault("wire-gzip-broken", text, reply)
     elif reply.json != first_reply.json:
         severity, what = _describe_difference(first_reply.json, reply.json)
         text = f"two requests in a row got different catalogs: {reply.redact(what)}"

@@ -111,11 +111,12 @@ Rule("wire-secret", ERROR, WIRE).register("""\
     Source: OSB, Security Considerations""")
 Rule("wire-gzip-unasked", ERROR, WIRE).register("""The body is compressed although the request did not ask for that.
 
-    Cloud Controller never asks, and does not unpack.
+    Cloud Controller never asks, and does not unpack. Where the body is not compressed, as with `Content-Encoding:
+    utf-8`, platforms ignore the header: it is a warning.
     Source: RFC 9110 §12.5.3""")
 Rule("wire-gzip-broken", ERROR, WIRE).register("""The gzipped body does not decompress to the same catalog.
 
-    Platforms written in Go always ask for gzip.
+    Platforms written in Go always ask for gzip, and unpack what is called `gzip`, not `x-gzip`.
     Source: RFC 9110 §8.4.1""")
 Rule("wire-limited", INFO, WIRE, stops_check=True).register("""\
     The broker limits the few requests of a check (429, or 503 with Retry-After): it stopped.

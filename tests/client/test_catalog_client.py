@@ -77,8 +77,9 @@ def test_the_catalog_as_a_platform_asks_for_it() -> None:
 
 
 def test_gzip_is_unpacked() -> None:
-    with broker(http("200 OK", gzip.compress(CATALOG), "Content-Encoding: gzip")) as (address, _):
-        assert fetch_catalog(address, OPTIONS).body == CATALOG
+    for body, coding in ((gzip.compress(CATALOG), "gzip"), (CATALOG, "utf-8")):  # which is a mistake, and no coding
+        with broker(http("200 OK", body, f"Content-Encoding: {coding}")) as (address, _):
+            assert fetch_catalog(address, OPTIONS).body == CATALOG
 
 
 def test_a_small_body_that_unpacks_to_much_takes_no_memory() -> None:
@@ -141,8 +142,9 @@ REQUEST_ERRORS = [
     (http("302 Found", b"", "Location: http://[::1"), "redirect"),
     (http("200 OK", CATALOG, "X: " + "x" * 70_000), "got more than 65536 bytes when reading header line"),
     (http("200 OK", CATALOG, *(f"X-{number}: 1" for number in range(200))), "got more than 100 headers"),
-    (http("200 OK", CATALOG, "Content-Encoding: br"), "compressed as br, which the request did not ask for"),
-    (http("200 OK", CATALOG, "Content-Encoding: deflate"), "compressed as deflate"),
+    (http("200 OK", b"\x8b", "Content-Encoding: br"), "compressed as br, which the request did not ask for"),
+    (http("200 OK", b"x", "Content-Encoding: deflate"), "compressed as deflate"),
+    (http("500 Oops", b"x", "Content-Encoding: deflate"), "compressed as deflate"),
     (http("404 Gone", b'{"description": "no /v2/catalog?token=s3cr3t-p4ss"}'), "token=***"),
     (b"garbage\r\n\r\n", "not proper HTTP: garbage"),
     (chunked(b"-5\r\n" + CATALOG), "not proper HTTP: a chunk has no valid size"),

@@ -193,13 +193,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def _compress_body(self, body: bytes) -> tuple[bytes, dict[str, str]]:
         fault = self.server.fault
-        if fault in ("br", "deflate", "identity"):
-            return zlib.compress(body) if fault == "deflate" else body, {"Content-Encoding": fault}
+        if fault in ("br", "deflate", "identity", "utf-8"):
+            return body if fault in ("identity", "utf-8") else zlib.compress(body), {"Content-Encoding": fault}
         if fault != "gzip-unasked" and "gzip" not in self.headers.get("Accept-Encoding", ""):
             return body, {}
         packed = gzip.compress(body)
         wrong = {"gzip-broken": b"this is no gzip", "gzip-half": packed[:-20]}
-        return wrong.get(fault, packed), {"Content-Encoding": "gzip"}
+        return wrong.get(fault, packed), {"Content-Encoding": "x-gzip" if fault == "x-gzip" else "gzip"}
 
     def _send_catalog(self) -> None:
         fault, body = self.server.fault, self._faulty_body()

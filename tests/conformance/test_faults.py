@@ -47,8 +47,8 @@ BREAKS = {
     "wire-unauthorized": ["forbidden"],
     "wire-version-unchecked": ["version-unchecked", "empty-version"],
     "wire-version-status": ["version-400", "version-500"],
-    "wire-gzip-unasked": ["gzip-unasked", "br", "deflate"],
-    "wire-gzip-broken": ["gzip-broken", "gzip-half"],
+    "wire-gzip-unasked": ["gzip-unasked", "br", "deflate", "utf-8"],
+    "wire-gzip-broken": ["gzip-broken", "gzip-half", "x-gzip"],
     "wire-secret": ["own-password", "own-header", "own-header-first", "echoes", "echoes-401"],
     "wire-unstable": ["unstable", "updated", "reorders"],
     "wire-version-differs": ["empty-when-new", "less-when-new"],
@@ -97,6 +97,8 @@ REFUSED: dict[str, set[Platform]] = {
     "html-when-old": ALL,
     "empty-when-new": set(),
     "br": ALL,
+    "utf-8": set(),
+    "x-gzip": ALL - {CF},
     "version-new": ALL - {KORIFI},
 }
 """The platforms that could not register a broker with such a fault."""
