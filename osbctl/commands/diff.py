@@ -30,7 +30,14 @@ from osbctl.reports.changes import DIFF, ComparisonNames, DiffFormat, DiffReport
 from osbctl.sources.catalogs import require_services
 from osbctl.sources.document import Document
 from osbctl.sources.folder.source_tree import LOCK, MANIFEST, is_brokerpak
-from osbctl.sources.read_bytes import is_in_git, is_revision, path_from_here, path_in_revision, read_bytes, run_git
+from osbctl.sources.read_bytes import (
+    is_in_git,
+    is_revision,
+    path_from_here,
+    path_in_revision,
+    read_files_in_git,
+    run_git,
+)
 
 
 class ChangesDisplay(NamedTuple):
@@ -320,14 +327,14 @@ def _find_pairs(revision: str, folder: str, excluded: Sequence[str]) -> list[Pai
 def pair_with_revision(revision: str, sources: Sequence[str], folder: str, excluded: Sequence[str] = ()) -> list[Pair]:
     """Each of `sources` with the one at the same path in a revision, or at the path from which git sees it moved.
 
-    Then the catalogs that are not there any more, where `folder` was searched for the sources (else it is empty), but
-    those `excluded` from the search.
+    Then the catalogs that are not there any more, or are none, where `folder` was searched for the sources (else it is
+    empty), but those `excluded` from the search.
     """
     from osbctl.sources.discovery import excludes, is_below
 
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
     moved, _ = _changed_paths(revision, top)
-    deleted = _changed_paths(revision, folder)[1] if folder else []
+    changed = _changed_paths(revision, folder)[1] if folder else {}
     now = [*map(path_from_here, sources)]
     is_excluded = excludes(excluded)
     pairs, below = [], set(now)
@@ -338,48 +345,55 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
             below.add(moved[name])
             old = path_in_revision(revision, moved[name])
         pairs.append(Pair(old if is_in_git(old) else "", source))
-    deleted = [path for path in deleted if not ("." in below or is_excluded(path) or is_below(path, below))]
-    return pairs + [Pair(old, "") for old in _find_catalogs(revision, deleted)]
+    gone = {
+        path: "" if is_excluded(new) or is_below(new, now) else new
+        for path, new in changed.items()
+        if not (new in now or "." in below or is_excluded(path) or is_below(path, below))
+    }
+    return pairs + _find_catalogs(revision, gone)
 
 
-def _find_catalogs(revision: str, files: Sequence[str]) -> list[str]:
-    """The brokerpaks, the source folders with a lock, and the other catalogs that files of a revision belong to."""
-    from osbctl.sources.discovery import is_below
+def _find_catalogs(revision: str, files: Mapping[str, str]) -> list[Pair]:
+    """The brokerpaks, source folders with a lock, and other catalogs that files of a revision belong to, as removed.
+
+    Where such a file is now, it is compared, although the search did not take it for a catalog.
+    """
+    from osbctl.sources.discovery import is_below, is_catalog
 
     heads = {path[: path.rfind(end)] for path in files for end in ("/services/", f"/{MANIFEST}") if end in path}
     olds = {head: path_in_revision(revision, head) for head in sorted(heads)}
     whole = {head: old for head, old in olds.items() if is_in_git(f"{old}/{LOCK}") or is_brokerpak(old)}
-    others = (path_in_revision(revision, path) for path in files if not is_below(path, whole))
-    return [*whole.values(), *filter(_holds_catalog, others)]
+    others = {path_in_revision(revision, path): path for path in files if not is_below(path, whole)}
+    texts = zip(others.items(), read_files_in_git([*others]), strict=True)
+    found = [(old, files[path]) for (old, path), text in texts if is_catalog(path, text)]
+    pairs = [Pair(old, new if os.path.lexists(new) else "") for old, new in found]
+    return [Pair(old, "") for old in whole.values()] + pairs
 
 
-def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], list[str]]:
-    """What was moved since a revision, files and their folders (new path to old), and the files that were deleted."""
+def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What was moved since a revision, files and their folders (new path to old).
+
+    And the files that may have held a catalog, and were changed: old path to new, which is empty if it was deleted.
+    """
     from osbctl.sources.discovery import is_own_file, may_be_catalog
 
-    listed = run_git(
-        "diff", "--no-ext-diff", "--relative", "--name-status", "-z", "-M", revision, "--", ".", folder=folder
-    )
+    words = ("diff", "--no-ext-diff", "--relative", "--name-status", "-z")
+    for option in ("-M", "--no-renames"):  # a partial clone may lack what the first compares
+        listed = run_git(*words, option, revision, "--", ".", folder=folder)
+        if listed is not None:
+            break
     fields = iter(os.fsdecode(listed or b"").split("\0")[:-1])
-    moved, deleted = {}, []
+    moved, changed = {}, {}
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)
-        here = path_from_here(os.path.join(folder, path))  # noqa: PTH118
+        new = here = path_from_here(os.path.join(folder, path))  # noqa: PTH118
         if status.startswith(("R", "C")):
             new = path_from_here(os.path.join(folder, next(fields)))  # noqa: PTH118
+        if status[0] not in "AC" and may_be_catalog(path) and is_own_file(path):
+            changed[here] = "" if status == "D" else new
+        if new != here:
             moved[new] = here
             while new != "." and new.rpartition("/")[2] == here.rpartition("/")[2]:
                 new, here = (path.rpartition("/")[0] or "." for path in (new, here))
                 moved.setdefault(new, here)
-        elif status == "D" and may_be_catalog(path) and is_own_file(path):
-            deleted.append(here)
-    return moved, deleted
-
-
-def _holds_catalog(source: str) -> bool:
-    from osbctl.sources.discovery import is_catalog
-
-    try:
-        return is_catalog(source, read_bytes(source)[0])
-    except (OsbctlError, IsADirectoryError):
-        return False
+    return moved, changed

@@ -188,15 +188,35 @@ def read_git_folder(source: str, endings: tuple[str, ...], limits: Limits) -> di
             found[path] = blob, int(size)
     if sum(size for _, size in found.values()) > limits.bytes:
         raise too_large_error(source, limits)
-    blobs = "".join(f"{blob}\n" for blob, _ in found.values()).encode()
-    answer = run_git("cat-file", "--batch", stdin=blobs) or b""
-    files: dict[str, bytes] = {}
-    end = 0
-    for name, (_, length) in found.items():
+    return dict(zip(found, _read_blobs([*found.values()]), strict=True))
+
+
+def read_files_in_git(sources: Sequence[str]) -> Iterator[bytes]:
+    """The content of each file `REV:path`; empty if it is larger than `MAX_BYTES`. Raises SourceError: one is missing.
+
+    Links are not followed.
+    """
+    for start in range(0, len(sources), 100):  # which are in memory at the same time
+        some = sources[start : start + 100]
+        listed = run_git("cat-file", "--batch-check", stdin=b"".join(map(_batch_line, some))) or b""
+        blobs = [re.fullmatch(rb"(\w+) blob (\d+)", line) for line in listed.split(b"\n")[:-1]]
+        if None in blobs or len(blobs) < len(some):
+            missing = next((each for each, blob in zip(some, blobs, strict=False) if not blob), some[-1])
+            raise _no_blob_error(*missing.split(":", 1))
+        found = [(blob[1].decode(), int(blob[2])) for blob in blobs if blob]
+        read = iter(_read_blobs([blob for blob in found if blob[1] <= MAX_BYTES]))
+        yield from (next(read) if size <= MAX_BYTES else b"" for _, size in found)
+
+
+def _read_blobs(blobs: Sequence[tuple[str, int]]) -> list[bytes]:
+    """The content of blobs, each with its id and size."""
+    answer = run_git("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob, _ in blobs).encode()) or b""
+    found, end = [], 0
+    for _, size in blobs:
         start = answer.index(b"\n", end) + 1  # behind the line with the id, the kind and the size
-        files[name] = answer[start : start + length]
-        end = start + length + 1
-    return files
+        found.append(answer[start : start + size])
+        end = start + size + 1
+    return found
 
 
 _FOLDER_OF_PARTS = re.compile(r"services(?:/[^/]+(?:/plans)?)?")
@@ -275,13 +295,16 @@ def _is_in_git_at(source: str, _folder: str) -> bool:
 def _find_in_git(source: str) -> tuple[str, str, int]:
     """Id, kind (`blob` or `tree`) and size of `REV:path`, with links followed; an empty id if git has no such file."""
     for name in _names_in_git(source):
-        asked = os.fsencode(name)
-        if b"\n" in asked:  # to git it is two names
-            asked = run_git("rev-parse", "--verify", "--quiet", name) or b""
-        about = run_git("cat-file", "--batch-check", "--follow-symlinks", stdin=asked)
+        about = run_git("cat-file", "--batch-check", "--follow-symlinks", stdin=_batch_line(name))
         if found := re.fullmatch(rb"(\w+) (blob|tree) (\d+)\n", about or b""):
             return found[1].decode(), found[2].decode(), int(found[3])
     return "", "", 0
+
+
+def _batch_line(name: str) -> bytes:
+    """The line of standard input that names an object; the id of one with a line break, which would be two."""
+    id_ = run_git("rev-parse", "--verify", "--quiet", name) or b"" if "\n" in name else os.fsencode(name)
+    return id_.rstrip(b"\n") + b"\n"
 
 
 def _names_in_git(source: str) -> tuple[str, str]:

@@ -222,6 +222,27 @@ def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) ->
             assert [rule for rule, _ in found] == ["change-plan-renamed"]
 
 
+def test_diff_does_not_lose_a_catalog_that_is_not_found_any_more(project: Path) -> None:
+    gone = {"change-service-removed", "change-catalog-emptied"}
+    for text, place, wanted in (
+        ("services: []", "", gone), ("a: b", "", {"no-catalog"}), ("", "", {"empty-document"}), ("a: {{ b }}", "", {"key-not-string"}),
+        (GOOD.encode("utf-16"), "", {"encoding"}), ("", "b/broker.json", {"change-service-removed", "change-service-added"}),
+        ("", "nowhere", {"cannot-open"}), (GOOD, "tests/a.yaml", gone), (GOOD, "vendor/a.txt", set()), (GOOD, "my-catalog/a.txt", gone),
+    ):  # fmt: skip
+        with case(text, place):
+            (project / "a.yaml").unlink()
+            if text and place:
+                write(project, {place: GOOD})
+            elif place:
+                (project / "a.yaml").symlink_to(place)
+            else:
+                (project / "a.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+            git(project, "add", "--all")
+            report = json.loads(osbctl("diff", "HEAD", "-f", "json", "--exclude", "tests", cwd=project).stdout)
+            assert {one["rule"] for one in report["changes"] + report.get("errors", [])} == wanted
+            git(project, "reset", "--quiet", "--hard")
+
+
 def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> None:
     (project / "a").mkdir()
     git(project, "mv", "my-catalog", "a/my new")
