@@ -6,6 +6,7 @@ Broker 4.3 made of it, bound by those of Spring Boot 3.3.9 on Java 17, or null w
 
 import json
 import lzma
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from tests.case import case, each
 from tests.corpus import EVERY_CASE
 
 FILE = Path(__file__).with_name("spring.jsonl.xz")
+SAME = 719
+"""Of so many texts it is read as Spring sends it; of the others, values have a wrong type, or the broker does not start."""
 PLAIN = {"id-not-guid", "default-implicit"}
 """Rules that every text breaks."""
 
@@ -50,20 +53,25 @@ def is_reported(text: str) -> bool:
     return any(finding.rule not in PLAIN for finding in result.findings)
 
 
+def read_recorded() -> Iterator[tuple[str, bool]]:
+    """The texts, each with whether the catalog is read from it that Spring sends."""
+    for text, sent in map(json.loads, lzma.decompress(FILE.read_bytes()).decode().splitlines()):
+        try:
+            yield text, sent is not None and prune(parse_catalog(text, "application.yml").data) == prune(sent)
+        except DocumentError:
+            yield text, False
+
+
+def test_the_catalog_that_spring_sends_is_read() -> None:
+    assert sum(is_same for _, is_same in read_recorded()) == SAME
+
+
 @pytest.mark.fuzz
-def test_spring_sends_the_same_catalog_or_a_finding_says_why_not() -> None:
-    same = 0
-    recorded = lzma.decompress(FILE.read_bytes()).decode().splitlines()
-    for text, sent in map(json.loads, recorded[:: 1 if EVERY_CASE else 11]):
+def test_a_finding_says_why_spring_sends_another_catalog() -> None:
+    others = [text for text, is_same in read_recorded() if not is_same and not any(part in text for part in UNTOLD)]
+    for text in others[:: 1 if EVERY_CASE else 19]:
         with case(text):
-            try:
-                read = parse_catalog(text, "application.yml").data
-            except DocumentError:
-                read = None
-            is_same = sent is not None and prune(read) == prune(sent)
-            same += is_same
-            assert is_same or is_reported(text) or any(part in text for part in UNTOLD)
-    assert same > (600 if EVERY_CASE else 50)
+            assert is_reported(text)
 
 
 @each("key", ["a" + ".a" * 20_000, "a" + "[a]" * 20_000, "[" * 20_000, "." * 20_000])
