@@ -96,7 +96,7 @@ def add(
         finder = PasswordFinder(stdin=password_stdin, credentials=credentials, is_only_broker=True, address_typed=True)
         client = RegisteredBrokerClient(network.connection_options(), finder.find_password)
         refresh = register_broker(registry, registration, client)
-    write_lines(refresh_lines(registration.name, refresh))
+    write_lines(refresh_lines(registration.name, refresh, is_new=True))
     return int(refresh.outcome is RefreshOutcome.REFUSED)
 
 
@@ -213,7 +213,7 @@ def _print_results(results: Iterable[tuple[str, Refresh]], total: int, policy: P
     deleted = 0
 
     def format_refresh(name: str, result: Refresh) -> list[str]:
-        return [*refresh_lines(name, result, policy.dry_run)]
+        return [*refresh_lines(name, result, dry_run=policy.dry_run)]
 
     for name, refreshed in results:
         result, lines = refreshed, run_contained(format_refresh, name, refreshed)

@@ -48,9 +48,9 @@ def broker_lines(broker: RegisteredBroker) -> Iterator[str]:
         yield f"  {escape_line(name)}  {escape_line(identity)}  {kept.state} since {escape_line(kept.since)}"
 
 
-def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterator[str]:
-    """Lines on the result of a refresh of the broker `name`: a summary, then indented details."""
-    yield f"{escape_line(name)}: {_refresh_headline(refresh, dry_run)}"
+def refresh_lines(name: str, refresh: Refresh, *, dry_run: bool = False, is_new: bool = False) -> Iterator[str]:
+    """Lines on the result of a refresh, or the registration, of the broker `name`: a summary, then indented details."""
+    yield f"{escape_line(name)}: {_refresh_headline(refresh, dry_run, is_new)}"
     for action in refresh.actions:
         changed = f"plan {action.service}/{action.plan}" if action.plan else f"service {action.service}"
         yield "  " + escape_line(f"{action.what.value} {changed}" + (f": {action.note}" if action.note else ""))
@@ -62,9 +62,10 @@ def refresh_lines(name: str, refresh: Refresh, dry_run: bool = False) -> Iterato
         yield "  " + escape_line(f"{head}{place}{one.message}") + rule
 
 
-def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
+def _refresh_headline(refresh: Refresh, dry_run: bool, is_new: bool) -> str:
     label = refresh.platform.label
-    change = "would change" if dry_run else "changed"
+    change, save = ("would change", "would save") if dry_run else ("changed", "saved")
+    rest = "nothing is stored" if is_new else "what is stored stays as it was"
     refused = f"refused as {label} does" if refresh.is_storable else "not stored by osbctl"
     counts = ", ".join(f"{number:,} {what}" for what, number in refresh.action_counts().items()) or "wording only"
     return {
@@ -72,7 +73,7 @@ def _refresh_headline(refresh: Refresh, dry_run: bool) -> str:
         RefreshOutcome.UNCHANGED: "unchanged",
         RefreshOutcome.CHANGED: f"{change} the stored catalog as {label} does: {counts}",
         RefreshOutcome.REFUSED: f"{refused}; "
-        + (f"saved up to the first fault: {counts}" if refresh.actions else "what is stored stays as it was"),
+        + (f"{save} up to the first fault: {counts}" if refresh.actions else rest),
         RefreshOutcome.FAILED: "; ".join(
             f"{one.rule.replace('-', ' ')}: {escape_line(one.message)}" for one in refresh.remarks
         ),

@@ -349,7 +349,7 @@ def test_a_catalog_that_is_refused_leaves_the_stored_one(added: Program, server:
             assert stored_now(added) == before
             if "Plan names" not in told:
                 words = ("add", "new", server.url, "--user", USER)
-                assert f"new: {who}; " in added(*words, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
+                assert f"new: {who}; nothing is stored\n" in added(*words, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
                 assert "new" not in added("list")
 
 

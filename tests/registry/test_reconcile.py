@@ -14,8 +14,9 @@ from osbctl.platforms.verdict import judge
 from osbctl.registry import reconcile as module
 from osbctl.registry.reconcile import Reconciliation, reconcile
 from osbctl.registry.records import ActionKind, BrokerRow, RefreshOutcome, RegisteredBroker
+from osbctl.registry.text import refresh_lines
 from tests.platforms.known import CF, K8S, KNOWN, KORIFI, SM
-from tests.registry.make import AT, catalog, plan, service
+from tests.registry.make import AT, catalog, plan, refresh, service
 
 LATER = "2026-09-09T00:00:00Z"
 OLD = catalog(service("s", plan("p", "small"), plan("q", "large")), service("t", plan("r", "only")))
@@ -221,6 +222,12 @@ def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_pani
         assert did(result) == ["updated service-s/first"]
         assert "documentationUrl" not in json.dumps(result.stored)
         assert [*result.stored] == ["x", "services"], "no second one in the spelling of the broker"
+    refused = refresh(RefreshOutcome.REFUSED, platform=KORIFI, actions=result.actions)
+    for dry_run, saved in ((False, "saved"), (True, "would save")):
+        (told,) = refresh_lines("db", replace(refused, actions=()), dry_run=dry_run)
+        assert told == "db: refused as Korifi does; what is stored stays as it was"
+        told, _ = refresh_lines("db", refused, dry_run=dry_run)
+        assert told == f"db: refused as Korifi does; {saved} up to the first fault: 1 updated"
 
 
 def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
