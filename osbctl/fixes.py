@@ -17,7 +17,7 @@ from osbctl.rule import RULES
 from osbctl.sources.catalogs import is_in_spring_catalog
 from osbctl.sources.document import Document, ParsedText, decode_utf8, parse_text
 from osbctl.sources.places import Lines, Span
-from osbctl.sources.spring import spring_field_name
+from osbctl.sources.spring import has_name, spring_key
 
 _FIRST = ("id", "name", "description")
 NO_TEXT = "there is no text that can be edited safely"
@@ -47,7 +47,8 @@ def make_edit(document: ParsedText, spans: Mapping[JsonPath, Span], fix: Fix, pa
     if fix.action == "remove":
         return _make_removal(document, spans, path)
     if fix.action == "rename":
-        quote = {"'": "'", '"': '"'}.get(text[span.key[0]], "")
+        written = text[span.key[0]]
+        quote = written if written in "'\"" else '"' if fix.value.startswith("[") else ""
         return Edit(*span.key, f"{quote}{fix.value}{quote}")
     start, end = span.start, span.end
     if span.anchored:
@@ -210,6 +211,9 @@ class Pass:
         self.fixes_by_edit: dict[tuple[str, Edit], list[FindingFix]] = {}
         self.obstacles: dict[Finding, str] = {}
         """Reasons why fixes have no edit."""
+        self._is_spring = is_in_spring_catalog(pointer(document.top))
+        self.usual_obstacle = "Spring's broker would then send another value" if self._is_spring else SHARED
+        """Reason why a catalog would differ in more than a fix."""
         self._files = dict(files)
         self._texts: dict[str, _SourceText] = {}
         self._edits: dict[str, dict[int, Edit]] = {}
@@ -245,13 +249,12 @@ class Pass:
             return NO_TEXT
         if not fix.path and not self._is_in_services(finding):
             return "it is outside of the service offerings, where other programs may read it"
-        top = self.document.top
-        wanted = fix if not is_in_spring_catalog(pointer(top)) else _spell_target_as_spring(fix)
+        wanted = _spell_target_as_spring(fix) if self._is_spring else fix
         try:
             text = self._load_text(location.source)
         except DocumentError:  # a file of variables
             return NO_TEXT
-        made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(top))
+        made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(self.document.top))
         if isinstance(made, str):
             return made
         edit, copies = made
@@ -358,16 +361,16 @@ class _SourceText:
         found = (self._keys if has_key else self._items).get(offset)
         if has_key and found is None:  # the file of a service is one entry of the catalog, and the top of its own file
             found = self._items.get(offset)
-        matches = found is not None and (not has_key or not found or found[-1] == catalog_path[-1])
+        matches = found is not None and (not has_key or not found or has_name(str(found[-1]), str(catalog_path[-1])))
         return found if matches else None
 
 
 def _spell_target_as_spring(fix: Fix) -> Fix:
     """The fix with the name of its own field, or its new name, as Spring spells it."""
     if fix.action == "rename":
-        return fix._replace(value=spring_field_name(fix.value))
+        return fix._replace(value=spring_key(fix.value))
     *above, last = fix.path or ("",)
-    return fix._replace(path=(*above, spring_field_name(last))) if isinstance(last, str) and last else fix
+    return fix._replace(path=(*above, spring_key(last))) if isinstance(last, str) and last else fix
 
 
 def _other_content(data: bytes, name: str, top: JsonPath) -> Any:

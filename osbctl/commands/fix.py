@@ -23,7 +23,6 @@ from osbctl.files import write_file
 from osbctl.findings import Finding, fixes_of
 from osbctl.fixes import (
     OTHER_FIX,
-    SHARED,
     Edit,
     FindingFix,
     Pass,
@@ -396,7 +395,7 @@ def _explain_unfixable(wanted: list[FindingFix], step: Pass) -> Iterator[tuple[F
     """The findings of fixes that are still wanted after the last pass, each with the reason why it is not fixed."""
     step.make_edits(wanted)
     for finding, fixes in group_by_finding(wanted).items():
-        yield narrow_to_fixes(finding, fixes), step.obstacles.get(finding, SHARED)
+        yield narrow_to_fixes(finding, fixes), step.obstacles.get(finding, step.usual_obstacle)
 
 
 def _find_working_pass(

@@ -1,5 +1,6 @@
 """Read the catalog in a Spring configuration as Spring's broker sends it."""
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -8,7 +9,7 @@ from typing import Any
 from osbctl.fields import BOOLEAN_WORDS, PARTS, field_type, known_fields
 from osbctl.findings import Finding, Severity
 from osbctl.messages import Message, Sentence, Value
-from osbctl.paths import JsonPath
+from osbctl.paths import JsonPath, get_at
 from osbctl.sources.document import ComposedDocument, Document
 
 _DEFAULTS = {"service": {"bindable": False}}
@@ -32,9 +33,14 @@ _ELEMENT = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^.\[]+")
 """One element of a key: a literal in brackets, in which there may be others, or text up to a dot or a bracket."""
 
 
-def spring_field_name(name: str) -> str:
-    """The name of a field in a Spring configuration: `planUpdateable`."""
-    return re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+def spring_key(name: str) -> str:
+    """The key of a field in a Spring configuration, `planUpdateable`, or of an entry of a map, `[$schema]`."""
+    return f"[{name}]" if _map_key(name) != name else re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
+
+
+def has_name(key: str, name: str) -> bool:
+    """Return whether a key of a text may be sent under this name."""
+    return key == name or _normalize_name(key) == _normalize_name(name)
 
 
 def rename_spring_fields(document: Document) -> Document:
@@ -43,15 +49,17 @@ def rename_spring_fields(document: Document) -> Document:
     Spring binds `planUpdateable`, `plan-updateable` and `PLANUPDATEABLE` to one property, sent as `plan_updateable`. A
     dot in a key is one level, as are brackets: `parameters[$schema]` is the key `$schema` of `parameters`. Without
     brackets, the keys of maps lose other characters than letters, digits, `_` and `-`. What is in `properties` of
-    metadata is sent as metadata. Texts become booleans, numbers and lists (at commas), numbers and booleans texts, as
-    the field wants them. `bindable` is false by default. Locations are in the text.
+    metadata is sent as metadata. A plain `yes` is true, as in YAML 1.1. Texts become booleans, numbers and lists (at
+    commas), numbers and booleans texts, as the field wants them. `bindable` is false by default. Locations are in the
+    text.
 
     Source: Spring Boot 3.3 (Binder, ConfigurationPropertyName, ApplicationConversionService) and Spring Cloud Open
     Service Broker 4.3, whose own code answered `tests/sources/spring.jsonl.xz`.
     """
     binder = _Binder(document)
-    binder.sent.data = binder.bind(document.data, "catalog", ())
-    binder.sent.notes += tuple(binder.faults)
+    binder.sent.data = binder.bind(_with_booleans_of_1_1(document), "catalog", ())
+    # Quotes, the fix of a note on YAML 1.1, make text of a boolean.
+    binder.sent.notes = (*(note._replace(fixes=()) for note in document.notes), *binder.faults)
     return binder.sent if binder.faults or binder.sent.data != document.data else document
 
 
@@ -134,7 +142,8 @@ class _Binder:
                 message = Message(
                     "Spring's broker sends the key {} as {}", Value(element, limit=40), Value(name, limit=40)
                 )
-                self._report(message, place, "write it in brackets and quotes, as '[KEY]'", Severity.WARNING)
+                hint = Message("write {}, with the brackets and quotes", Value(f"[{element}]", limit=40))
+                self._report(message, place, hint, Severity.WARNING)
             bound = self.bind(item, "", place)
             if isinstance(bound, dict) and isinstance(sent.get(name), dict):
                 self.sent.merge(sent[name], bound)
@@ -142,9 +151,19 @@ class _Binder:
                 self.sent.put(sent, name, bound, (self._document, place))
         return sent
 
-    def _report(self, message: Sentence, path: JsonPath, hint: str, severity: Severity = Severity.ERROR) -> None:
+    def _report(self, message: Sentence, path: JsonPath, hint: Sentence, severity: Severity = Severity.ERROR) -> None:
         finding = self._document.error("spring-binding", message, path, hint)
         self.faults.append(finding._replace(severity=severity))
+
+
+def _with_booleans_of_1_1(document: Document) -> Any:
+    """The values of a catalog with the booleans of YAML 1.1, as Spring reads them."""
+    words = [(note.path, get_at(document.data, note.path)) for note in document.notes if note.fixes]
+    meant = [(path, BOOLEAN_WORDS[word.lower()]) for path, word in words if str(word).lower() in BOOLEAN_WORDS]
+    data = json.loads(json.dumps(document.data)) if meant else document.data
+    for path, value in meant:
+        get_at(data, path[:-1])[path[-1]] = value
+    return data
 
 
 def _entries(value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:

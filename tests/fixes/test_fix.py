@@ -443,6 +443,25 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     assert {finding.rule for finding in found.fixed} == {"field-near-miss"}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{type: object}", '{"[$schema]": "http://json-schema.org/draft-04/schema#", type: object}'),
+        ("{type: object, $schema: http://json-schema.org/draft-04/schema#}", '{type: object, "[$schema]": http:'),
+        ("{'$schema': 'http://json-schema.org/draft-04/schema#'}", "{'[$schema]': 'http:"),
+        ("{'[$schema]': https://json-schema.org/draft-04/schema#}", "{'[$schema]': \"http:"),
+    ],
+)
+def test_the_draft_of_a_schema_in_a_spring_configuration_stands_in_brackets(old: str, new: str) -> None:
+    """Without them, Spring's broker sends `schema`."""
+    schemas = f"[{{id: p, name: p, description: d, schemas: {{service-instance: {{create: {{parameters: {old}}}}}}}}}]"
+    text = f"spring.cloud.openservicebroker.catalog:\n  services: [{{name: a, plans: {schemas}}}]\n"
+    at = "/spring.cloud.openservicebroker.catalog"
+    found = fix_bytes("application.yml", text.encode(), OPTIONS, unsafe=True, at=at)
+    assert f"parameters: {new}" in found.after["application.yml"].decode()
+    assert not {"parameters-dialect-missing", "spring-binding"} & {finding.rule for finding in found.remaining}
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
 def test_an_entry_before_the_first_of_an_item_is_indented_as_that_one(end: str) -> None:
     old = HEAD + "  bindable: true\n  plans:\n  - schemas:\n      service_instance: {}\n"

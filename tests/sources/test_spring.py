@@ -20,7 +20,7 @@ from tests.case import case, each
 from tests.corpus import EVERY_CASE
 
 FILE = Path(__file__).with_name("spring.jsonl.xz")
-SAME = 719
+SAME = 720
 """Of so many texts it is read as Spring sends it; of the others, values have a wrong type, or the broker does not start."""
 PLAIN = {"id-not-guid", "default-implicit"}
 """Rules that every text breaks."""
@@ -91,6 +91,15 @@ spring.cloud.openservicebroker.catalog.services:
   - metadata: {properties: {b: [1]}}
     schemas: {}
 """
+
+
+def test_words_are_booleans_as_spring_reads_yaml() -> None:
+    """Asked of Spring's own code; quotes make them text."""
+    fields = "{name: on, tags: [yes, n, 'no'], metadata: {properties: {a: [off, y], b: Yes, c: 'yes'}}, plans: []}"
+    document = parse_catalog(f"spring.cloud.openservicebroker.catalog.services: [{fields}]", "application.yml")
+    (service,) = document.data["services"]
+    assert (service["name"], service["tags"]) == ("true", ["true", "n", "no"])
+    assert service["metadata"] == {"a": [False, "y"], "b": True, "c": "yes"}
 
 
 def test_what_is_not_sent_as_it_stands_is_located() -> None:
