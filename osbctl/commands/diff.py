@@ -139,6 +139,9 @@ def diff(
         check_in_clone(revision, [folder])
         pairs = _find_pairs(revision, folder, exclude)
         old, new = pairs[0]
+    elif new is None and is_revision(f"{old}^0"):
+        advice = f"osbctl diff {old}^0 compares with the revision, osbctl diff {old} NEW with the file"
+        raise UsageError(f"{old} is a file or folder, and a revision of git, too", advice)
     elif new is None:
         message = f"{source_name(old)} is not a revision of git, so there is nothing to compare it with"
         raise UsageError(message, "osbctl diff OLD NEW; or osbctl diff main, in a clone that has main")

@@ -14,7 +14,7 @@ from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule, matching_rules
-from osbctl.sources.read_bytes import MAX_BYTES, registered_name
+from osbctl.sources.read_bytes import MAX_BYTES, registered_name, run_git
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 
@@ -80,10 +80,15 @@ def resolve_config(source: str, stdin_filename: str | None = None, config: Confi
 
 
 def _source_path(source: str) -> str:
-    """The path in a source that may be `REV:path`. Empty for a registered broker."""
+    """The path of a source from the working folder, also of `REV:path`. Empty for a registered broker."""
     if registered_name(source):
         return ""
-    return source if os.path.exists(source) else source.partition(":")[2] or source  # noqa: PTH110
+    path = source.partition(":")[2]
+    if os.path.exists(source) or not path:  # noqa: PTH110
+        return source
+    top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip()
+    is_here = os.path.exists(path) and not os.path.exists(top + path)  # noqa: PTH110
+    return path if is_here or path.startswith(("./", "../")) else top + path
 
 
 def variables_lookup(env_file: str | None = None, config_file: str | None = None) -> "Callable[[str], Variables]":

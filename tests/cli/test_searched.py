@@ -330,6 +330,10 @@ def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
         with case(word):
             said = osbctl("diff", word, cwd=project, code=2).stderr
             assert "is not a revision of git" in said or "--no-such" in said
+    (project / "main").mkdir()
+    assert "hint: osbctl diff main^0 compares with the revision" in failure("diff", "main", cwd=project, code=2)
+    assert osbctl("diff", "main^0", cwd=project, code=0).stdout == ""
+    (project / "main").rmdir()
     for words in ("diff HEAD main", "page a.yaml main --since HEAD"):
         assert "hint: name a file in each: HEAD:FILE main:FILE" in failure(*words.split(), cwd=project, code=2)
     assert "several" in failure("diff", "HEAD", "-f", "html", cwd=project, code=2).removeprefix(FOUND)

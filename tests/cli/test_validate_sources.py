@@ -15,6 +15,7 @@ from osbctl.findings import FailOn
 from osbctl.rule import Category
 from tests.cli.program import failure, osbctl
 from tests.folders import catalogs_folder
+from tests.git import commit
 
 FAULTY = str(catalogs_folder() / "faulty.yaml")
 
@@ -44,6 +45,12 @@ def test_the_configuration_closest_to_each_source_holds(tmp_path: Path, monkeypa
     assert rules(a, b) == [{"id-duplicate"}, {"plan-name-duplicate"}]
     done = validate_sources(ValidationSettings((str(a), str(b))))
     assert [judgement.fail_on for judgement in done.results] == [FailOn.NEVER, FailOn.ERROR]
+    commit(tmp_path)
+    for folder in ("", "a", "b"):
+        monkeypatch.chdir(tmp_path / folder)
+        assert rules(Path("HEAD:a/c.yaml"), Path("HEAD:b/c.yaml")) == [{"id-duplicate"}, {"plan-name-duplicate"}]
+    monkeypatch.chdir(tmp_path / "b")
+    assert rules(Path("HEAD:./c.yaml"), Path("HEAD:../a/c.yaml")) == [{"plan-name-duplicate"}, {"id-duplicate"}]
     (elsewhere := tmp_path / "elsewhere").mkdir()
     (elsewhere / "osbctl.toml").write_text('select = ["id-duplicate"]\n')
     monkeypatch.chdir(elsewhere)
