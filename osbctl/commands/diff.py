@@ -363,7 +363,9 @@ def _find_catalogs(revision: str, files: Mapping[str, str]) -> list[Pair]:
     """
     from osbctl.sources.discovery import is_below, is_catalog
 
-    heads = {path[: path.rfind(end)] for path in files for end in ("/services/", f"/{MANIFEST}") if end in path}
+    # A source folder is one as long as it has parts, a brokerpak as long as its manifest says so.
+    parts = [path.rpartition("/services/")[0] for path, new in files.items() if not new]
+    heads = {*parts, *(path.removesuffix(f"/{MANIFEST}") for path in files if path.endswith(f"/{MANIFEST}"))} - {""}
     olds = {head: path_in_revision(revision, head) for head in sorted(heads)}
     whole = {head: old for head, old in olds.items() if is_in_git(f"{old}/{LOCK}") or is_brokerpak(old)}
     others = {path_in_revision(revision, path): path for path in files if not is_below(path, whole)}

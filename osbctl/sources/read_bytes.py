@@ -249,10 +249,15 @@ def _list_in_git(source: str, top: str, tree: str, below: str = "") -> Iterator[
 def path_in_revision(revision: str, path: str) -> str:
     """The source that is `path` (from the working folder) in a revision."""
     relative = path_from_here(path)
-    is_top = (run_git("rev-parse", "--show-prefix") or b"").strip() == b""
-    if is_top and relative != ".":
+    if relative != "." and _is_top_of_clone(os.getcwd()):  # noqa: PTH109
         return f"{revision}:{relative}"
     return f"{revision}:./{'' if relative == '.' else relative}"
+
+
+@cache
+def _is_top_of_clone(_folder: str) -> bool:
+    """Return whether git finds no other folder above the working folder. A run asks for each of many files."""
+    return (run_git("rev-parse", "--show-prefix") or b"").strip() == b""
 
 
 def path_from_here(path: str) -> str:
