@@ -87,7 +87,8 @@ def check_broker(
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
     faults += [fault for fault in probe_faults if fault.rule not in superseded]
     is_whole = first_reply.status == 200 and not first_reply.fault
-    read = next(iter(first_reply.readings.values()), b"") if is_whole else b""
+    readings = first_reply.readings if first_reply.non_object_reason else {None: first_reply.body}
+    read = next(iter(readings.values()), b"") if is_whole else b""
     # What is still not JSON, with NaN, only a platform can read.
     catalog = None if parse_json_body(read)[1] else read
     return CheckResult(merge_faults(faults, platforms), catalog, (*exchange.tested, "the form of errors"))
@@ -286,6 +287,10 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
     elif reply.media_type != "application/json":
         called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
         yield Fault("wire-content-type", f"{called}, not application/json", reply)
+    converting = [each for each in platforms if each.record.uses_httpclient]
+    if converting and not reply.fault and reply.charset and not reply.body.isascii():
+        text = f"called {reply.charset}: {format_platforms(converting)} reads texts in it, others in UTF-8"
+        yield Fault("wire-content-type", text, reply, hint="send UTF-8, without a charset")
 
 
 def _cut_fault(reply: Reply, platforms: Collection[Platform]) -> Fault:

@@ -142,9 +142,10 @@ class Reply:
     @cached_property
     def readings(self) -> dict[Platform, bytes]:
         """The body as JSON in UTF-8 as each platform reads it. Platforms that cannot read it are missing."""
+        bodies = {each: self._converted if each.record.uses_httpclient else self.body for each in EVERY}
         if not self.non_object_reason:
-            return dict.fromkeys(EVERY, self.body)
-        read = {each: read_as_platform(self.body, loosely=each.record.reads_loose_json) for each in EVERY}
+            return bodies
+        read = {each: read_as_platform(bodies[each], loosely=each.record.reads_loose_json) for each in EVERY}
         return {platform: body for platform, body in read.items() if body is not None}
 
     @cached_property
@@ -156,6 +157,21 @@ class Reply:
                 if isinstance(value, dict) and has_services(value):
                     return True
         return False
+
+    @property
+    def charset(self) -> str:
+        """The charset of the Content-Type if it is one of a byte a character, in which Ruby's httpclient reads JSON."""
+        content_type = self.headers.get("content-type", "")
+        charset = re.search(r';\s*charset="?(iso-8859-\d+|windows-125\d)\b', content_type, re.IGNORECASE)
+        return charset[1] if charset else ""
+
+    @property
+    def _converted(self) -> bytes:
+        """The body in UTF-8, from its charset; unchanged if it is not in that."""
+        try:
+            return self.body.decode(self.charset or "utf-8").encode()
+        except (LookupError, UnicodeDecodeError):
+            return self.body
 
     @property
     def media_type(self) -> str:

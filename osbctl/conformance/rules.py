@@ -39,9 +39,10 @@ Rule("wire-client-certificate", ERROR, WIRE).register("""\
 
     SAP Service Manager presents the one that the broker was registered with. `--client-cert` names it for a check.
     Source: Service Manager, pkg/types/credentials.go; RFC 8446 §4.3.2""")
-Rule("wire-content-type", WARNING, WIRE).register("""A body of JSON is not called `application/json`.
+Rule("wire-content-type", WARNING, WIRE).register("""A body of JSON is not called `application/json`, or not in UTF-8.
 
-    Platforms read it all the same; the public conformance checkers fail it.
+    Platforms read it all the same; the public conformance checkers fail it. From a charset such as ISO-8859-1, which
+    Java's servlets add by themselves, Cloud Foundry converts; the others read UTF-8.
     Source: OSB, Content Type""")
 Rule("wire-redirect", WARNING, WIRE).register("""The catalog is redirected.
 

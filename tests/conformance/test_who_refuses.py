@@ -96,6 +96,24 @@ def test_a_body_that_is_not_json_is_refused_by_those_who_cannot_read_it() -> Non
             assert not {"wire-open", "wire-version-unchecked"} & {finding.rule for finding in result.findings}
 
 
+@each("charset, body, refused, warned", [
+    ("", "Données", set(), False), ("; charset=utf-8", "Données", set(), False), ("; charset=x", "é", set(), False),
+    ("; charset=ISO-8859-1", "Donnees", set(), False), (";charset=iso-8859-1", "Données", set(), True),
+    ('; Charset="ISO-8859-15"', b"Donn\xa4es", set(), True), ("; charset=windows-1252", b"Donn\xe9es", set(), True),
+    ("; charset=utf-8", b"Donn\xe9es", RUBY, False), ("; charset=windows-1252", b"Donn\x81es", RUBY, True),
+])  # fmt: skip
+def test_cloud_foundry_reads_a_body_in_its_charset(
+    charset: str, body: str | bytes, refused: set[Platform], warned: bool
+) -> None:
+    """As httpclient 2.8.3 and Oj 3.14.2 do: the one marks the text with the charset, the other converts it."""
+    text = body if isinstance(body, bytes) else body.encode()
+    with listening(answering(BODY.encode().replace(b"// a", text), kind=f"application/json{charset}")) as url:
+        result, checked = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
+    assert refusing(result.findings, "wire-not-json") == refused
+    assert ("wire-content-type" in {finding.rule for finding in result.findings}) == warned
+    assert isinstance(body, bytes) or checked.catalog == BODY.encode().replace(b"// a", text)
+
+
 def test_what_a_loose_reader_reads_stays_in_its_place() -> None:
     text = '{"a": /* "x" \n */ "b\tc", // d\n "e": "/* f */"}'
     read = read_as_platform(text.encode(), loosely=True)
