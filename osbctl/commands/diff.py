@@ -387,7 +387,9 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], dict[str
         listed = run_git(*words, option, revision, "--", ".", folder=folder)
         if listed is not None:
             break
-    fields = iter(os.fsdecode(listed or b"").split("\0")[:-1])
+    if listed is None:
+        raise SourceError(f"git cannot compare {revision} with the working folder", f"`git diff {revision}` says why")
+    fields = iter(os.fsdecode(listed).split("\0")[:-1])
     moved, changed = {}, {}
     for status in fields:  # and behind it a path; two, if it was moved
         path = next(fields)

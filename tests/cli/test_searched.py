@@ -241,6 +241,8 @@ def test_diff_does_not_lose_a_catalog_that_is_not_found_any_more(project: Path) 
             report = json.loads(osbctl("diff", "HEAD", "-f", "json", "--exclude", "tests", cwd=project).stdout)
             assert {one["rule"] for one in report["changes"] + report.get("errors", [])} == wanted
             git(project, "reset", "--quiet", "--hard")
+    (project / ".git/index").write_text("damaged")
+    assert "git cannot compare HEAD" in osbctl("diff", "HEAD", cwd=project, code=3).stderr
 
 
 def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> None:
