@@ -19,7 +19,6 @@ _HINTS = {
     "mapping values are not allowed in this context": "check the indentation, and quote text that contains a colon",
     "did not find expected key": "indent it like the lines above, and close every quote",
     "did not find expected '-' indicator": "indent it like the keys of the item above",
-    "could not find expected ':'": "is a colon missing after a key?",
     "found unexpected end of stream": "is a bracket never closed?",
     "did not find expected ',' or '}'": "is a comma, or the closing bracket, missing?",
     "did not find expected ',' or ']'": "is a comma, or the closing bracket, missing?",
@@ -72,8 +71,12 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
         return lines.error("syntax", f"no value can begin with {character!r}", offset, "put the text in quotes")
     if problem == "found invalid Unicode character escape code":
         return _bad_escape_finding(text, offset, lines)
-    if finding := _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines):
+    finding = _find_earlier_mistake(error, text, lines) or _find_quote_mistake(error, text, lines)
+    if finding or (finding := _find_open_bracket(text, offset, lines)):
         return finding
+    if problem == "could not find expected ':'" and begun:
+        hint = "write key: value, or indent it if it continues the text above"
+        return lines.error("syntax", "a colon is missing behind this key", begun.index, hint)
     sentence: Sentence = f"not valid YAML: {problem}" + (f", {context}" if context else "")
     if begun and lines.at(begun.index).line != lines.at(offset).line:
         sentence = Message("{} that began at {}", sentence, lines.place(begun.index, with_column=False))
@@ -112,6 +115,28 @@ def _find_quote_mistake(error: Any, text: str, lines: Lines) -> Finding | None:
         return lines.error("syntax", message, start, f"close it with {quote}")
     hint = "in single quotes write '' for '" if quote == "'" else 'in double quotes write \\" for "'
     return lines.error("syntax", "text follows the closing quote", end, hint)
+
+
+def _find_open_bracket(text: str, stop: int, lines: Lines) -> Finding | None:
+    """Find a bracket that is open at the end, or behind a key where a line is indented no deeper than this key."""
+    opened: list[int] = []
+    with suppress(yaml.YAMLError):
+        for token in yaml.scan(text, Loader=yaml.CSafeLoader):
+            if token.start_mark.index >= stop:
+                break
+            if isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)):
+                opened.append(token.start_mark.index)
+            elif isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)):
+                del opened[-1:]
+    before = "" if text[stop:].strip() else " before the end"
+    for start in opened[-1:] if before else opened:
+        key = re.compile(r" *(?:- +)*(?=[^\s\[{])").match(text, text.rfind("\n", 0, start) + 1)
+        if key and re.compile(rf"\n {{0,{key.end() - key.start()}}}(?=[^\s\]}}#])").search(text, start, stop + 1):
+            before = " before the next key or item"
+        if before:
+            message = f"the bracket {text[start]} that begins here is not closed{before}"
+            return lines.error("syntax", message, start, f"close it with {'}' if text[start] == '{' else ']'}")
+    return None
 
 
 def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
