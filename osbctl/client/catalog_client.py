@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from urllib3 import BaseHTTPResponse
+from urllib3.util import parse_url
 
 from osbctl.client.connection_options import (
     SURE_LENGTH,
@@ -72,13 +73,13 @@ def parse_broker_url(url: str) -> tuple[str, str, str]:
         raise UsageError("the address has an @ behind its host", advice)
     try:
         parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
         known = parts.scheme in ("http", "https") and bool((parts.hostname or "").encode("idna"))
-        known = known and parts.port != 0
+        known = known and parts.port != 0 and bool(parse_url(f"{parts.scheme}://{host}").host)
     except ValueError:  # not a port, half an IPv6 address, a name that no host can have
         known = False
     if not known:
         raise UsageError("this is not the address of a broker", "write it as https://broker.example.com")
-    host = parts.netloc.rpartition("@")[2]
     path = parts.path if parts.path.rstrip("/").endswith(CATALOG_PATH) else parts.path.rstrip("/") + CATALOG_PATH
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     return urlunsplit((parts.scheme, host, path, parts.query, "")), user, password

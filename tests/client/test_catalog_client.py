@@ -240,7 +240,7 @@ def test_addresses(url: str, address: str, user: str, password: str) -> None:
 @pytest.mark.parametrize(
     "url",
     ["b.example.com", "ftp://b", "https://", "file:///etc/passwd", "https://host:99999", "https://host:abc",
-     "https://.example.com", "http://[::1"],
+     "https://.example.com", "http://[::1", "https://a b", "https://a%b"],
 )  # fmt: skip
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError):
