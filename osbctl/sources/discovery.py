@@ -78,17 +78,18 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
         for listed in _list_files(folder)
     )
     environments = {path.rpartition("/")[0] for path in paths if path.endswith("/pyvenv.cfg")}
-    whole = _find_whole_folders(prefix, paths, environments)
+    unread = {path.removesuffix("/") for path in closed}
+    whole = _find_whole_folders(prefix, paths, environments | unread)
     skipped = environments | whole
-    files = [path for path in paths if may_be_catalog(path) and not is_below(path, skipped)]
+    files = [path for path in paths if may_be_catalog(path) and not is_below(path, skipped | unread)]
     found = [prefix + path for path in whole]
     for number, path in enumerate(files):
         if progress and number % _EVERY == 0:
             progress(number, len(files))
         if is_catalog_file(prefix + path):
             found.append(prefix + path)
-    unread = (prefix + path.removesuffix("/") for path in closed if not is_below(path, skipped))
-    return Search(tuple(sorted(found)), len(files), tuple(sorted(unread)))
+    named = sorted(prefix + path for path in unread if not is_below(path, skipped))
+    return Search(tuple(sorted(found)), len(files), tuple(named))
 
 
 def find_source_of(file: Path) -> str | None:

@@ -348,14 +348,18 @@ def test_a_file_that_may_not_be_read_is_neither_a_bug_nor_wrong_usage(
 def test_a_folder_that_may_not_be_searched_is_not_passed_over(
     tmp_path: Path, as_user: Callable[..., CompletedProcess[str]]
 ) -> None:
-    (tmp_path / "deep/closed").mkdir(0, parents=True)
+    (tmp_path / "deep/closed/services").mkdir(parents=True)
     (tmp_path / "deep/a.json").write_text('{"services": [{"name": "a", "plans": []}]}')
+    (tmp_path / "deep/closed/services/s.yaml").write_text("name: s\nplans: []\n")
     calls = [
         ("validate", ".", {"closed", "deep/closed"}), ("fix .. --exclude ../closed", "deep", {"../deep/closed"}),
         ("page . -o page.html", "deep", {"closed"}), ("show closed", "deep", {"closed"}),
     ]  # fmt: skip
     for in_clone in ([], [("diff HEAD", "deep", {"closed"})]):
-        _ = in_clone and commit(tmp_path)
+        if in_clone:
+            (tmp_path / "deep/closed").chmod(0o700)
+            commit(tmp_path)
+        (tmp_path / "deep/closed").chmod(0)
         for words, folder, wanted in [*calls, *in_clone]:
             done = as_user(words, tmp_path / folder)
             said = re.findall(r"error: (\S+): cannot be opened: Permission denied", done.stdout + done.stderr)
