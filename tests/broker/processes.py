@@ -30,7 +30,24 @@ def start_alone(told: dict[str, Any], out: int, err: int) -> subprocess.Popen[by
     return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
 
-class Process:
+@dataclass
+class Program:
+    """A process that serves, and the file with its log."""
+
+    process: subprocess.Popen[bytes] | Fork
+    err: Path
+
+    @property
+    def log(self) -> str:
+        return self.err.read_text()
+
+    def port(self, what: str = "listening on") -> int:
+        found = re.search(what + r" https?://\S+:(\d+)", self.log)
+        assert found, self.log
+        return int(found[1])
+
+
+class Process(Program):
     def __init__(self, tmp_path: Path, told: dict[str, Any], start: Callable[..., Any]) -> None:
         self.file = tmp_path / "catalog.json"
         self.file.write_bytes(b"one")
@@ -39,15 +56,6 @@ class Process:
         with self.out.open("wb") as out, self.err.open("wb") as err:
             self.process = start(told, out.fileno(), err.fileno())
         assert until(lambda: "1 service" in self.log or self.process.poll() is not None), self.log
-
-    @property
-    def log(self) -> str:
-        return self.err.read_text()
-
-    def port(self, what: str = "listening on") -> int:
-        found = re.search(what + r" https?://[^ \n]+:(\d+)", self.log)
-        assert found, self.log
-        return int(found[1])
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)

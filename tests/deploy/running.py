@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import re
 import signal
 import socket
 import ssl
@@ -11,11 +10,11 @@ import sys
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from osbctl.credentials import make_record, write_record
 from tests.broker.harness import until
+from tests.broker.processes import Program
 from tests.cli.warm import Fork
 from tests.deploy.harness import ROOT
 
@@ -28,21 +27,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-@dataclass
-class Program:
-    process: subprocess.Popen[bytes] | Fork
-    file: Path
-
-    @property
-    def log(self) -> str:
-        return self.file.read_text()
-
-    def port(self, what: str = "listening on") -> int:
-        found = re.search(what + r" https?://\S+:(\d+)", self.log)
-        assert found, self.log
-        return int(found[1])
 
 
 @contextmanager
