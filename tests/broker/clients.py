@@ -1,9 +1,11 @@
-"""Two HTTP clients: curl, and one like Go's net/http."""
+"""Two HTTP clients: curl, and one like Go's net/http. And what the contract asks of answers, through any of them."""
 
 import gzip
 import http.client
+import json
 import ssl
 import subprocess
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,3 +65,60 @@ def go_like(broker: Broker, method: str, path: str, headers: dict[str, str]) -> 
 
 
 CLIENTS: tuple[Callable[[Broker, str, str, dict[str, str]], Response], ...] = (curl, go_like)
+
+Ask = Callable[..., Response]
+"""A request with valid headers, but for those that are given: other values, or None to omit one."""
+
+
+def basic(text: str) -> str:
+    return "Basic " + b64encode(text.encode()).decode()
+
+
+PATHS = ["/v2/catalog", "//v2/catalog", "/v2/catalog/"]
+ANSWERS = [
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": None}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": ""}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "3.0"}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "two"}, 412),
+    ("GET", "/v2/catalog", {"X-Broker-API-Version": "2.99"}, 200),
+    ("GET", "/v2/service_instances/1", {}, 404),
+    ("DELETE", "/v2/catalog", {}, 405),
+    ("GET", "/v2/catalog", {"Authorization": None}, 401),
+    ("GET", "/anything", {"Authorization": None}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Bearer x"}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Basic ???"}, 401),
+    ("GET", "/v2/catalog", {"Authorization": "Basic " + b64encode(b"\xff:x").decode()}, 401),
+    ("GET", "/v2/catalog", {"Authorization": basic("nocolon")}, 401),
+    ("GET", "/v2/catalog", {"Authorization": basic("platform:wrong")}, 401),
+]
+"""Method, path and headers of a request, and the status of the answer."""
+
+
+def check_catalog(ask: Ask, path: str) -> None:
+    status, headers, body = ask("GET", path, X_Broker_API_Request_Identity="id-1")
+    assert status == 200
+    assert json.loads(body)["services"]
+    assert headers["content-type"] == "application/json"
+    assert headers["x-broker-api-request-identity"] == "id-1"
+    assert headers["etag"].startswith('"')
+    assert "last-modified" in headers
+    assert not {"content-encoding", "location"} & headers.keys()
+
+
+def check_gzip(ask: Ask) -> None:
+    _, plain, body = ask(Accept_Encoding="identity")
+    status, headers, data = ask(Accept_Encoding="gzip")
+    assert (status, headers["content-encoding"], headers["vary"]) == (200, "gzip", "Accept-Encoding")
+    assert gzip.decompress(data) == body
+    assert headers["etag"].startswith('"')
+    assert headers["etag"] != plain["etag"]
+    assert ask(Accept_Encoding="gzip", If_None_Match=headers["etag"])[0] == 304
+
+
+def check_answer(ask: Ask, method: str, path: str, changes: dict[str, str | None], expected: int) -> None:
+    status, headers, body = ask(method, path, **changes)
+    assert status == expected
+    assert headers.get("www-authenticate", "").startswith("Basic realm=") == (status == 401)
+    assert headers.get("allow") == ("GET, HEAD" if status == 405 else None)
+    if status != 200:
+        assert all(json.loads(body)[name] for name in ("error", "description"))
