@@ -7,7 +7,6 @@ import html
 import json
 import re
 import socket
-import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +22,7 @@ from osbctl.reports import Format
 from osbctl.reports.changes import BROKER_FORMATS, DiffFormat
 from tests.case import case
 from tests.cli.program import osbctl
+from tests.client.test_catalog_client import listening
 from tests.corpus import EVERY_CASE
 from tests.secrets.catalogs import offering
 
@@ -165,19 +165,9 @@ class Echo:
 @contextmanager
 def echoing() -> Iterator[Echo]:
     echo = Echo()
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
-
-        def serve() -> None:
-            with suppress(OSError):  # the end
-                while True:
-                    threading.Thread(target=echo.handle, args=listener.accept()[:1], daemon=True).start()
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        echo.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with listening(echo.handle) as port:
+        echo.url = f"http://127.0.0.1:{port}"
         yield echo
-        listener.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
 
 
 def plain(text: str) -> str:
