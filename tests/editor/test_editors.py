@@ -4,11 +4,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.deploy.harness import shim
 from tests.folders import catalogs_folder
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "in-your-editor.md"
@@ -56,12 +56,8 @@ def ran(folder: Path, command: list[str]) -> None:
     """Let an editor mend a value of the faulty catalog, and save nothing."""
     shutil.copy(catalogs_folder() / "faulty.yaml", folder / "catalog.yaml")
     # Some wrapper may have put osbctl elsewhere: the one under test comes first.
-    program = folder / "bin" / "osbctl"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m osbctl "$@"\n')
-    program.chmod(0o755)
+    program = shim(folder / "bin" / "osbctl")
     environment = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    environment["PYTHONPATH"] = str(PAGE.parents[2])
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, cwd=folder, env=environment)
     assert done.stdout.startswith("1    bindable: true  "), done.stdout + done.stderr
     assert 'bindable: "true"' in (folder / "catalog.yaml").read_text()
