@@ -8,6 +8,7 @@ import pytest
 
 from tests.case import case, each
 from tests.cli.program import failure, osbctl, process
+from tests.deploy.harness import edit
 from tests.git import commit, git
 
 WARNINGS = "osbctl: 3 warnings: see `osbctl validate`\n"
@@ -23,12 +24,6 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, line: str, code: int = 0) -> str:
     """The output of a command that ends with `code`."""
     return osbctl(*line.split(), cwd=folder, code=code).stdout
-
-
-def edit(file: Path, old: str, new: str) -> None:
-    text = file.read_text()
-    assert old in text
-    file.write_text(text.replace(old, new))
 
 
 def test_init_builds_at_once_and_overwrites_nothing(folder: Path) -> None:
@@ -185,8 +180,7 @@ def test_a_changed_id_is_refused_as_an_update_and_an_accepted_one_must_be_there(
     told = failure("build", "source", "--accept-id-change", "postgres/nosuch", cwd=folder, code=2)
     assert told.startswith("error: --accept-id-change postgres/nosuch: there is no such service or plan\n")
     run(folder, "build source --accept-id-change postgres/small")
-    lock = folder / "source/catalog.lock"
-    lock.write_text(re.sub(r'(\["postgres", ")[^"]+', r"\1another", lock.read_text()))
+    edit(folder / "source/catalog.lock", r'(\["postgres", ")[^"]+', r"\1another")
     told = osbctl("validate", "source", cwd=folder).stdout
     assert "    refused as an update by Cloud Foundry, SAP Service Manager\n" in told
     assert "`osbctl build --accept-id-change postgres`" in told

@@ -19,6 +19,7 @@ from tests.cli.broker_server import BASIC, PASSWORD, USER, broker
 from tests.cli.machine import Machine
 from tests.cli.program import ROOT, failure, osbctl
 from tests.comparison.make import catalog, plan, service
+from tests.deploy.harness import edit
 from tests.fragments import DRAFT_04, changed
 from tests.git import commit, git
 
@@ -181,10 +182,9 @@ def test_a_source_folder_of_a_revision(tmp_path: Path) -> None:
     (work / "my src/logo.png").write_bytes(b"\x89PNG")
     commit(work)
     plan_file = work / "my src/services/redis/plans/cache.yaml"
-    plan_file.write_text(plan_file.read_text().replace("name: cache", "name: tiny"))
+    edit(plan_file, "name: cache", "name: tiny")
     plan_file.rename(plan_file.with_name("tiny.yaml"))
-    service = work / "my src/services/redis.yaml"
-    service.write_text(re.sub(r"(?m)^(plans: .*)cache", r"\1tiny", service.read_text()))
+    edit(work / "my src/services/redis.yaml", r"(?m)^(plans: .*)cache", r"\1tiny")
     calls = (work, "HEAD:my src", "my src"), (work / "my src", "HEAD:./", "."), (work, "HEAD:./my src/", "my src")
     for cwd, old, new in calls:
         (change,) = json.loads(osbctl("diff", old, new, "-f", "json", cwd=cwd, code=1).stdout)["changes"]

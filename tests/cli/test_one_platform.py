@@ -22,6 +22,7 @@ from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.comparison.test_table import ROWS
 from tests.corpus import EVERY_CASE
+from tests.deploy.harness import edit
 from tests.folders import catalogs_folder
 from tests.platforms.known import KNOWN
 from tests.registry.make import catalog, plan, service
@@ -147,8 +148,7 @@ def test_source_folders_and_catalogs_together(platform: Platform, tmp_path: Path
         (tmp_path / name).write_text(json.dumps(catalog(service("s", plan("p", "small"), **client))))
     osbctl("init", "source", "--service", "db", cwd=tmp_path, code=0)
     osbctl("build", "source", "-o", "c.json", cwd=tmp_path, code=0)
-    file = tmp_path / "source/services/db.yaml"
-    file.write_text(re.sub(r"(?m)^id: .*", "id: 3D1B7F2C-9E84-4A65-B0D7-6C5A8E1F9B32", file.read_text()))
+    edit(tmp_path / "source/services/db.yaml", r"(?m)^id: .*", "id: 3D1B7F2C-9E84-4A65-B0D7-6C5A8E1F9B32")
     (tmp_path / "osbctl.toml").write_text(f'platform = ["{platform}"]')
     for call, told in (
         ("validate source", "[build-id-changed]"),

@@ -17,7 +17,7 @@ from tests import fragments
 from tests.case import case
 from tests.cli.program import ROOT, at_terminal, failure, osbctl
 from tests.comparison.make import catalog, plan, service
-from tests.deploy.harness import write
+from tests.deploy.harness import edit, write
 from tests.git import commit, git
 from tests.sources.test_discovery import LEFT, TAKEN
 
@@ -153,8 +153,7 @@ def test_diff_with_a_revision(project: Path) -> None:
     assert changes(project, "HEAD", code=1) == [("change-plan-renamed", "a.yaml")]
     assert changes(project, "main", "a.yaml", code=1) == [("change-plan-renamed", "a.yaml")]
     assert changes(project, "HEAD", "b", code=0) == []
-    redis = project / "my-catalog/services/redis.yaml"
-    redis.write_text(redis.read_text().replace("name: redis", "name: valkey"))
+    edit(project / "my-catalog/services/redis.yaml", "name: redis", "name: valkey")
     both = [("change-plan-renamed", "a.yaml"), ("change-service-renamed", "my-catalog/services/redis.yaml")]
     assert sorted(changes(project, "HEAD", code=1)) == both
     assert sorted(changes(project, "HEAD", "..", code=1, cwd=project / "b")) == [
@@ -184,8 +183,7 @@ def test_a_removed_part_of_a_source_folder_is_counted_once(project: Path) -> Non
         part.read_text().split("plans:")[0] + "bindable: true\nplans: [{id: p, name: p, description: P.}]\n"
     )
     commit(project)
-    settings = project / "my-catalog/catalog.yaml"
-    settings.write_text(re.sub(r"(?m)^.*\bredis\b.*\n", "", settings.read_text()))
+    edit(project / "my-catalog/catalog.yaml", r"(?m)^.*\bredis\b.*\n", "")
     part.unlink()
     assert [rule for rule, _ in changes(project, "HEAD", code=1)].count("change-service-removed") == 1
 
@@ -250,8 +248,7 @@ def test_diff_follows_a_source_folder_that_is_moved_or_gone(project: Path) -> No
     git(project, "mv", "my-catalog", "a/my new")
     assert changes(project, "HEAD", code=0) == []
     assert osbctl("diff", "HEAD", cwd=project, code=0).stdout == ""
-    settings = project / "a/my new/catalog.yaml"
-    settings.write_text(settings.read_text().replace("services: [postgres, redis]", "services: [redis]"))
+    edit(project / "a/my new/catalog.yaml", r"services: \[postgres, redis\]", "services: [redis]")
     git(project, "rm", "-qf", "a/my new/services/postgres.yaml")
     assert changes(project, "HEAD", code=1) == [("change-service-removed", "a/my new/catalog.yaml")]
     git(project, "rm", "-rqf", "a")

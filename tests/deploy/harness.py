@@ -52,6 +52,13 @@ def write(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
+def edit(file: Path, pattern: str, new: str) -> None:
+    """Replace all that matches in a text file, in which something must."""
+    text, count = re.subn(pattern, new, file.read_text(encoding="utf-8"))
+    assert count, pattern
+    file.write_text(text, encoding="utf-8")
+
+
 def meets_schema(schema: str, file: Path, *options: str) -> bool:
     """Validate a file by a schema of check-jsonschema, in this process: its start takes 0.3 s. It prints what is wrong."""
     from check_jsonschema.cli import main

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.deploy.harness import CATALOG, FAULTY, ROOT, repository, run, shim, write
+from tests.deploy.harness import CATALOG, FAULTY, ROOT, edit, repository, run, shim, write
 from tests.git import commit, git
 from tests.release.world import clone
 
@@ -36,8 +36,7 @@ def test_the_hooks_stop_a_faulty_commit_and_let_a_good_one_pass(tmp_path: Path) 
     hooks = clone(tmp_path / "hooks")
     user = repository(tmp_path / "user", {"README.md": "catalogs"})
     shutil.copytree(ROOT / "catalogs/source", user / "source")
-    redis = user / "source/services/redis.yaml"  # its plans: whatever files there are
-    redis.write_text("".join(line for line in redis.read_text().splitlines(True) if not line.startswith("plans:")))
+    edit(user / "source/services/redis.yaml", "(?m)^plans:.*\n", "")  # its plans: whatever files there are
     osbctl = shim(tmp_path / "bin" / "osbctl")
     run(osbctl, "build", "source", "-o", "built.json", cwd=user, code=0)
     write(user, {".pre-commit-config.yaml": CONFIG.format(hooks=hooks, rev=git(hooks, "rev-parse", "HEAD"))})

@@ -14,7 +14,7 @@ import yaml
 
 from osbctl.config import load_config
 from tests.broker.harness import until
-from tests.deploy.harness import CATALOG, ROOT, meets_schema, quick, run, write
+from tests.deploy.harness import CATALOG, ROOT, edit, meets_schema, quick, run, write
 from tests.deploy.running import ask, free_port, started
 from tests.deploy.test_front import accepts, nginx_config
 from tests.git import git
@@ -79,8 +79,7 @@ def nginx(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     site = block("nginx").replace("/srv/marketplace/", f"{folder}/")
     assert str(folder) in site
     command = nginx_config(folder, f"server {{ listen 127.0.0.1:{port}; {site} }}", port, (folder, folder), folder)
-    main = folder / "nginx.conf"
-    main.write_text(main.read_text().replace("gzip on; gzip_types *; gzip_min_length 1;", ""))  # as nginx has it
+    edit(folder / "nginx.conf", r"gzip on; gzip_types \*; gzip_min_length 1;", "")  # as nginx has it
     with started(command, folder, "start worker processes", code=None, cwd=folder):
         assert until(lambda: accepts(port))
         yield lambda **changes: ask(port, None, path="/marketplace", **changes), folder

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.cli.broker_server import Answer, listening
+from tests.deploy.harness import edit
 from tests.git import commit, git
 from tests.release.test_lines import EVERYWHERE, NOWHERE
 from tests.release.world import clone, set_release
@@ -44,12 +45,6 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def root(ready: Path, tmp_path: Path) -> Path:
     shutil.copytree(ready, tmp_path / "osbctl")
     return tmp_path / "osbctl"
-
-
-def edit(file: Path, old: str, new: str) -> None:
-    text = file.read_text()
-    assert re.search(old, text), old
-    file.write_text(re.sub(old, new, text, count=1))
 
 
 def test_a_version_that_is_none_and_lines_that_are_old(root: Path) -> None:

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from tests.case import each
-from tests.deploy.harness import ROOT, meets_schema
+from tests.deploy.harness import ROOT, edit, meets_schema
 from tests.git import project_files
 from tests.release.world import set_release, write_lines
 from tools.release_lines import FILES, release, stale
@@ -103,8 +103,7 @@ def test_the_lines_follow_the_setting_and_find_their_way_back(
 
 def test_a_new_version_is_everywhere(tmp_path: Path) -> None:
     here = copied(tmp_path / "osbctl", EVERYWHERE)
-    module = here / "osbctl/__init__.py"
-    module.write_text(re.sub(r'__version__ = ".+"', '__version__ = "7.8.9"', module.read_text()))
+    edit(here / "osbctl/__init__.py", r'__version__ = ".+"', '__version__ = "7.8.9"')
     write_lines(here)
     assert texts(here)["README.md"].count("v7.8.9") == 2
     assert "osb-tools==7.8.9" in texts(here)["deploy/ci/gitlab.yml"]

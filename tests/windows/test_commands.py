@@ -18,6 +18,7 @@ from tests.case import case
 from tests.cli.broker_server import PASSWORD, USER, broker
 from tests.cli.program import osbctl
 from tests.corpus import EVERY_CASE, catalogs, needs_corpus
+from tests.deploy.harness import edit
 from tests.git import commit, git
 from tests.windows import machine
 from tests.windows.machine import LINUX, ROOT, WINDOWS, run_calls
@@ -332,10 +333,8 @@ def commit_and_change(folder: Path) -> None:
     shutil.copytree(ROOT / "catalogs" / "source", folder / "source")
     shutil.copy(folder / "two words.yaml", folder / "sub" / "größe und mehr.yaml")
     commit(folder)
-    changed = (folder / "data-services.yaml").read_text().replace("name: small", "name: tiny")
-    (folder / "data-services.yaml").write_text(changed)
-    plan = folder / "source" / "services" / "redis" / "plans" / "cache.yaml"
-    plan.write_text(plan.read_text().replace("free: ", "bindable: false\nfree: "))
+    edit(folder / "data-services.yaml", "name: small", "name: tiny")
+    edit(folder / "source/services/redis/plans/cache.yaml", "free: ", "bindable: false\nfree: ")
     git(folder, "mv", "sub/inner.yaml", "moved.yaml")
     git(folder, "rm", "-q", "interface-example.json")
     (folder / ".gitignore").write_text("ignored.yaml\n")
