@@ -382,7 +382,7 @@ def _changed_paths(revision: str, folder: str) -> tuple[dict[str, str], dict[str
     """
     from osbctl.sources.discovery import is_own_file, may_be_catalog
 
-    words = ("diff", "--no-ext-diff", "--relative", "--name-status", "-z")
+    words = ("diff", "--no-ext-diff", "--ignore-submodules=all", "--relative", "--name-status", "-z")
     for option in ("-M", "--no-renames"):  # a partial clone may lack what the first compares
         listed = run_git(*words, option, revision, "--", ".", folder=folder)
         if listed is not None:

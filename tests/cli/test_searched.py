@@ -239,6 +239,13 @@ def test_diff_does_not_lose_a_catalog_that_is_not_found_any_more(project: Path) 
             report = json.loads(osbctl("diff", "HEAD", "-f", "json", "--exclude", "tests", cwd=project).stdout)
             assert {one["rule"] for one in report["changes"] + report.get("errors", [])} == wanted
             git(project, "reset", "--quiet", "--hard")
+    for name in ("changed", "removed"):
+        commit(write(project / name, {"x.json": OTHER}))
+    commit(project)
+    commit(write(project / "changed", {"x.json": GOOD}))
+    git(project, "rm", "-rqf", "--cached", "removed")
+    shutil.rmtree(project / "removed")
+    assert osbctl("diff", "HEAD", cwd=project, code=0).stdout == ""
     (project / ".git/index").write_text("damaged")
     assert "git cannot compare HEAD" in osbctl("diff", "HEAD", cwd=project, code=3).stderr
 
