@@ -82,15 +82,68 @@ def test_a_key_of_many_levels_ends_well(key: str) -> None:
     assert parse_catalog(text, "application.json").data["services"]
 
 
-TEXT = """\
+LONG = "k" * 60
+TEXT = f"""\
 spring.cloud.openservicebroker.catalog.services:
-- metadata: {region: eu, imageUrlResource: x, properties: {$a: 1}}
+- metadata: {{region: eu, {LONG}: 1, imageUrlResource: x, Properties: {{b: 012}}, properties: {{$a: 1, '[b.c]': 2, d: [1], {LONG}$: 3}}}}
   plan-updateable: true
   planUpdateable: false
+  plan_updateable{"-" * 60}: false
   plans:
-  - metadata: {properties: {b: [1]}}
-    schemas: {}
+  - metadata: {{properties: {{b: [1], c: {{d: 1}}}}}}
+    schemas: {{}}
+  - metadata: {{properties: 5}}
 """
+BELOW, BRACKETS = "write it below `properties`", "with the brackets and quotes"
+FOUND = [
+    (2, "warning", "Spring's broker does not send 'region', which is not below `properties`", BELOW),
+    (2, "warning", f"Spring's broker does not send '{LONG[:40]}', which is not below `properties`", BELOW),
+    (2, "warning", "Spring's broker sends the key '$a' as 'a'", f"write '[$a]', {BRACKETS}"),
+    (
+        2,
+        "warning",
+        f"Spring's broker sends the key '{LONG[:40]}' as '{LONG[:40]}'",
+        f"write '[{LONG[:39]}', {BRACKETS}",
+    ),
+    (4, "warning", "Spring's broker takes 'plan-updateable' and 'planUpdateable' for one field", "remove one of them"),
+    (
+        5,
+        "warning",
+        f"Spring's broker takes 'plan-updateable' and 'plan_updateable{'-' * 25}' for one field",
+        "remove one of them",
+    ),
+    (
+        7,
+        "warning",
+        "Spring's broker sends lists in `properties` of a plan as objects with keys 0, 1 and so on",
+        "write it as text, or declare the catalog in code",
+    ),
+    (8, "error", "Spring's broker does not start with an empty object here", "remove it"),
+    (9, "error", "`properties` must be an object", "write fields of the metadata in it, or remove it"),
+]
+
+
+def test_what_is_not_sent_as_it_stands_is_located() -> None:
+    document = parse_catalog(TEXT, "application.yml")
+    notes = [note for note in document.notes if note.rule == "spring-binding"]
+    assert {note.rule for note in document.notes if note not in notes} == {"yaml-1.1"}
+    found = [(note.location.line, str(note.severity), note.message, str(note.hint)) for note in notes]
+    assert sorted(found) == sorted(FOUND)
+    (service,) = document.data["services"]
+    assert (service["plan_updateable"], service["metadata"]) == (True, {"b": 12, "a": 1, "b.c": 2, "d": [1], LONG: 3})
+
+
+@each("field, value, sent", [
+    ("name", 0.0, "0.0"), ("name", 0.001, "0.001"), ("name", 0.0009, 0.0009), ("name", 9999999.5, "9999999.5"), ("name", 1e7, 1e7),
+    ("maximumPollingDuration", " +60 ", 60), ("maximumPollingDuration", "1.5", "1.5"), ("maximumPollingDuration", "٣", "٣"),
+    ("maintenance_info", "5", "5"), ("metadata", {"costs": "a, b"}, {"costs": "a, b"}), ("metadata", {"bullets": "a ,b"}, {"bullets": ["a", "b"]}),
+])  # fmt: skip
+def test_values_are_converted_to_the_type_of_their_field(field: str, value: Any, sent: Any) -> None:
+    catalog = {"services": [{"plans": [{field: value}]}]}
+    document = parse_catalog(json.dumps({"spring.cloud.openservicebroker.catalog": catalog}), "application.json")
+    (plan,) = document.data["services"][0]["plans"]
+    assert [*plan.values()] == [sent]
+    assert [*map(type, plan.values())] == [type(sent)]
 
 
 def test_words_are_booleans_as_spring_reads_yaml() -> None:
@@ -100,20 +153,3 @@ def test_words_are_booleans_as_spring_reads_yaml() -> None:
     (service,) = document.data["services"]
     assert (service["name"], service["tags"]) == ("true", ["true", "n", "no"])
     assert service["metadata"] == {"a": [False, "y"], "b": True, "c": "yes"}
-
-
-def test_what_is_not_sent_as_it_stands_is_located() -> None:
-    document = parse_catalog(TEXT, "application.yml")
-    found = {(note.location.line, note.location.column): (note.message, note.severity) for note in document.notes}
-    assert found == {
-        (2, 14): ("Spring's broker does not send 'region', which is not below `properties`", "warning"),
-        (2, 60): ("Spring's broker sends the key '$a' as 'a'", "warning"),
-        (4, 3): ("Spring's broker takes 'plan-updateable' and 'planUpdateable' for one field", "warning"),
-        (6, 29): (
-            "Spring's broker sends lists in `properties` of a plan as objects with keys 0, 1 and so on",
-            "warning",
-        ),
-        (7, 5): ("Spring's broker does not start with an empty object here", "error"),
-    }
-    (service,) = document.data["services"]
-    assert (service["plan_updateable"], service["metadata"]) == (True, {"a": 1})
