@@ -263,7 +263,8 @@ def compare_documents(
 
 
 def plan_ids(*documents: Document) -> set[str]:
-    return {plan.id for document in documents for plan in document.catalog.plans}
+    read = (catalog_as_read(platform, document.data) for document in documents for platform in Platform)
+    return {plan.id for catalog in read for plan in catalog.plans}
 
 
 def add_refusals(
