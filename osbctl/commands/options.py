@@ -16,7 +16,7 @@ from osbctl.findings import FailOn
 from osbctl.platforms import DEFAULT_API_VERSION, Platform
 from osbctl.platforms import ApiVersion as ApiVersion
 from osbctl.reports import Format
-from osbctl.sources.read_bytes import report_name
+from osbctl.sources.read_bytes import is_in_git, report_name
 from osbctl.text import plural
 
 Completion = Literal["rules", "services", "plans", "objects", "new", "brokers", "sources"]
@@ -183,7 +183,7 @@ def find_named_catalogs(sources: Sequence[str], *, quiet: bool = False, exclude:
 
 
 def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[str]:
-    """The sources that the files of a hook are, or are parts of; others are left out, but no folder and no `-`."""
+    """The sources that the files of a hook are, or are parts of; other files are left out, also those that are gone."""
     from pathlib import Path
 
     from osbctl.sources.discovery import excludes, find_source_of, is_catalog_file, is_own_file, may_be_catalog
@@ -195,7 +195,7 @@ def select_catalogs(files: Sequence[str], exclude: Sequence[str] = ()) -> list[s
         return find_source_of(place / f"part{suffix}")
 
     def source_of(file: str) -> str:
-        if file == "-" or os.path.isdir(file):  # noqa: PTH112
+        if file == "-" or os.path.isdir(file) or (":" in file and not os.path.lexists(file) and is_in_git(file)):  # noqa: PTH112
             return file
         name = report_name(file)
         if not is_own_file(name) or not may_be_catalog(name) or is_excluded(name):

@@ -358,6 +358,7 @@ def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
     assert done.stdout == done.stderr == ""
     for words, wanted in (
         ("my-catalog b nothere.yaml", ["my-catalog", "b/broker.json"]), ("- a.yaml", ["<stdin>", "a.yaml"]),
+        ("HEAD:my-catalog HEAD:a.yaml HEAD:nothere.yaml", ["HEAD:my-catalog", "HEAD:a.yaml"]),
         ("a.yaml b/broker.json --exclude b", ["a.yaml"]), ("", ["a.yaml", "b/broker.json", "my-catalog"]),
     ):  # fmt: skip
         with case(words):
