@@ -194,8 +194,9 @@ def redirect_target(current: str, status: int, location: str | None) -> str | No
     if not location or status not in (301, 302, 303, 307, 308):
         return None
     try:
-        target = urljoin(current, location)
-        return target if urlsplit(target).scheme in ("http", "https") and urlsplit(target).hostname else ""
+        given, target = urlsplit(location), urljoin(current, location)
+        has_host = urlsplit(target).hostname and (given.netloc or not given.scheme)  # not `https:///x`
+        return target if urlsplit(target).scheme in ("http", "https") and has_host else ""
     except ValueError:
         return ""
 

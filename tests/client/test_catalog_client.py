@@ -189,7 +189,10 @@ def test_what_is_a_redirect(status: int) -> None:
     assert redirect_target(here, status, None) is None
 
 
-@pytest.mark.parametrize("location", ["http://[::1", "ftp://broker.example.com/x", "mailto:me@example.com"])
+NOWHERE = ["http://[::1", "ftp://broker.example.com/x", "mailto:me@example.com", "https:///x", "https:x"]
+
+
+@pytest.mark.parametrize("location", NOWHERE)
 def test_what_is_no_target_of_a_redirect(location: str) -> None:
     assert redirect_target("https://broker.example.com/v2/catalog", 302, location) == ""
 
