@@ -6,6 +6,7 @@ Both are read by their place in a request: a reference, an `allOf` or another or
 import json
 from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
+from itertools import chain
 
 from osbctl.jsonschemas.candidates import Secrets, add_steps, format_change, format_path, redact_and_cut
 from osbctl.jsonschemas.schema_change import SchemaChange
@@ -92,13 +93,16 @@ def _parts(schema: Subschema) -> dict[JsonPath, Subschema]:
 def _inner_places(place: Described) -> Iterator[Described]:
     """The parts of the value of which the old side speaks, without properties that the new one forbids or drops."""
     before, after = ([*map(_parts, schemas)] for schemas in (place.before, place.after))
-    for step in dict.fromkeys(step for parts in before for step in parts):
-        old = [part for parts in before for part in _parts_at(parts, step)]
-        new = [part for parts in after for part in _parts_at(parts, step)]
+    for step in dict.fromkeys(chain(*before)):
+        old, new = _all_parts_at(before, step), _all_parts_at(after, step)
         is_kept = step[0] != "properties" or any(step in parts for parts in after)
         is_forbidden = bool(new) and all(part.value is False for part in new)
         if is_kept and not is_forbidden:
             yield Described((*place.path, _format_step(step)), _flatten(old), _flatten(new), place.is_extract)
+
+
+def _all_parts_at(schemas: list[dict[JsonPath, Subschema]], step: JsonPath) -> list[Subschema]:
+    return [part for parts in schemas for part in _parts_at(parts, step)]
 
 
 def _parts_at(parts: dict[JsonPath, Subschema], step: JsonPath) -> list[Subschema]:
