@@ -17,7 +17,7 @@ from osbctl.rule import RULES
 from osbctl.sources.catalogs import is_in_spring_catalog
 from osbctl.sources.document import Document, ParsedText, decode_utf8, parse_text
 from osbctl.sources.places import Lines, Span
-from osbctl.sources.spring import has_name, spring_key
+from osbctl.sources.spring import has_name, sent_value, spring_key
 
 _FIRST = ("id", "name", "description")
 NO_TEXT = "there is no text that can be edited safely"
@@ -275,6 +275,9 @@ class Pass:
             return OTHER_FIX  # two edits at one place are made in two passes
         if not _apply_to_catalog(self.expected, fix, edit):
             return "another fix or key is in the way"
+        if self._is_spring and fix.action == "rename":
+            parent = get_at(self.expected, fix.path[:-1])
+            parent[fix.value] = sent_value(parent[fix.value], (*fix.path[:-1], fix.value))
         edits[edit.start] = edit
         return ""
 

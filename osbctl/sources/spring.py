@@ -63,6 +63,17 @@ def rename_spring_fields(document: Document) -> Document:
     return binder.sent if binder.faults or binder.sent.data != document.data else document
 
 
+def sent_value(value: Any, path: JsonPath) -> Any:
+    """The value that is sent as the field at `path` of a catalog, if it was an unknown field."""
+    kind, name = "catalog", str(path[-1])
+    for step in path[:-1]:
+        kind = PARTS.get(kind, {}).get(step, "") if isinstance(step, str) else kind
+    if not kind:
+        return value
+    part = PARTS.get(kind, {}).get(name, "")
+    return _Binder(Document("", None, "yaml")).bind(_convert_value(value, kind, name), part, path)
+
+
 class _Binder:
     """Copies the values of a catalog to the document `sent`; `faults` tell what Spring does not send as written."""
 

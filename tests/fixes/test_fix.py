@@ -431,13 +431,13 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     plan = PLAN.replace("  plans:", "    plans:").replace("  - ", "    - ")
     head = HEAD.replace("\n", "\n  ").rstrip(" ").replace("services", "  services")
     head = f"spring.cloud.openservicebroker.catalog:\n  other: no\n{head}"
-    text = f"{head}    instanceRetrievable: true\n{plan}"
+    text = f"{head}    instanceRetrievable: 'true'\n    metdata: {{display-name: 1}}\n{plan}"
     text = text.replace("free: true", "free: true, maximumPollingDuraton: 60")
     at = "/spring.cloud.openservicebroker.catalog"
     found = fix_bytes("application.yml", text.encode(), OPTIONS, unsafe=True, at=at)
     after = found.after["application.yml"].decode()
     assert "maximumPollingDuration: 60," in after
-    assert "instancesRetrievable: true\n" in after
+    assert "instancesRetrievable: 'true'\n    metadata: {display-name: 1}\n" in after
     assert "_" not in after.replace("openservicebroker", "")
     assert "  other: no\n" in after, "only the service offerings are mended"
     assert {finding.rule for finding in found.fixed} == {"field-near-miss"}
