@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
 from functools import partial
@@ -31,7 +32,6 @@ from osbctl.fixes import (
     narrow_to_fixes,
     offset_before,
 )
-from osbctl.reports import relative_path
 from osbctl.sources.catalogs import find_only_catalog
 from osbctl.sources.document import Document, decode_utf8, parse_stream
 from osbctl.sources.places import Lines
@@ -158,8 +158,9 @@ _QUOTED = re.compile(r'[\x00-\x1f"\\\x7f\udc80-\udcff]')
 
 
 def _name_in_patch(name: str) -> str:
-    """The name of a file as git reads it: from the working folder, without `./`; quoted, or a tab behind blanks."""
-    name = relative_path(os.path.normpath(name), os.curdir)
+    """The name of the file that is patched: from the working folder, links followed; quoted, or a tab behind blanks."""
+    with suppress(ValueError):  # it is on another drive of Windows
+        name = os.path.relpath(os.path.realpath(name)).replace(os.sep, "/")
     quoted = _QUOTED.sub(lambda found: "".join(f"\\{byte:03o}" for byte in os.fsencode(found[0])), name)
     return f'"{quoted}"' if quoted != name else name + "\t" * (" " in name)
 
