@@ -1,7 +1,8 @@
 """What Spring's broker sends of a configuration, by the answers of its own code.
 
 `spring.jsonl.xz` has texts of an `application.yml`, each with the catalog that the classes of Spring Cloud Open Service
-Broker 4.3 made of it, bound by those of Spring Boot 3.3.9 on Java 17, or null where the broker does not start.
+Broker 4.3 made of it, bound by those of Spring Boot 3.3.13 on Java 17 (`SpringAnswers.java`), or null where the broker
+does not start.
 """
 
 import json
