@@ -116,7 +116,7 @@ def is_catalog_file(path: str) -> bool:
     except FileNotFoundError:  # git knows files that were deleted
         return False
     except OSError:  # to be reported, if it may be one
-        return _is_named_catalog(path)
+        return path.lower().endswith(SUFFIXES)
     return is_catalog(path, data)
 
 
