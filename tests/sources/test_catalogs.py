@@ -260,7 +260,7 @@ def test_yaml_in_brackets_needs_no_name(text: str, error: str) -> None:
 
 def test_a_text_meant_as_a_catalog_that_cannot_be_read() -> None:
     finding = refusal(config_map(BROKEN) + "  other: x\n", "cm.yaml")
-    assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:7:21")
+    assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:7:15")
     assert "that began at line 7" in finding.message
     good = "  good: |\n    services: [{plans: []}]\n"
     assert "at /data/catalog (not readable) and /data/good" in refusal(config_map(BROKEN) + good, "cm.yaml").message
@@ -289,7 +289,7 @@ def test_a_text_that_was_pointed_at_and_cannot_be_read() -> None:
 
 
 @each("text, line", [
-    ("services:\n<% if x %>\n- name: a\n", 3),
+    ("services:\n<% if x %>\n- name: a\n", 2),
     ('#@ load("@ytt:data", "data")\nservices:\n- name: #@ data.values.name\n', 3),
     ("<%= catalog %>\n", 1),
     ('#@ if True:\nkind: x\n#@ end\n', 2),
@@ -379,7 +379,7 @@ def test_what_a_broker_of_spring_sends() -> None:
     (service,) = document.data["services"]
     assert service["bindable"] is False  # autoconfigure, ServiceDefinition.java
     assert (service["plan_updateable"], service["instances_retrievable"]) == (True, True)
-    metadata = {"displayName": "S", "region": "eu", "costs": [1], "shareable": "yes"}  # ServiceMetadata.toModel
+    metadata = {"displayName": "S", "region": "eu", "costs": [1], "shareable": True}  # ServiceMetadata.toModel
     assert service["metadata"] == metadata
     (plan,) = service["plans"]
     assert (plan["metadata"], plan["free"], plan["bindable"]) == ({"x": {"y": 1}}, True, "unsure")
