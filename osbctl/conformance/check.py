@@ -43,6 +43,7 @@ MOST_SILENT = 2  # after so many requests without a whole answer no more are sen
 _TELLING = 12  # characters; a shorter password is looked for in the form in which it is sent alone
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _MOST_TOLD = 3
+_UNPACKED = ("", "gzip")  # the codings whose bodies osbctl reads
 _CATALOG = "status, headers and body of the catalog"
 _STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
 _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
@@ -211,20 +212,8 @@ def _is_limited(reply: Reply) -> bool:
 
 def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
     """Check the answer to the valid request, which is slow if it took more than `slow_seconds`."""
-    options = reply.options
     if reply.status != 200:
-        text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
-        if CERTIFICATE_PAGE in reply.body:
-            yield Fault("wire-client-certificate", text, reply, hint=NAME_CERTIFICATE)
-            return
-        refused = [
-            platform
-            for platform in reply.platforms
-            if reply.status not in platform.record.accepted_statuses or not (reply.fault or platform in reply.readings)
-        ]
-        if reply.status == 412:  # of the version that was asked for
-            refused = _platforms_sending(options.api_version, reply.platforms)
-        yield Fault("wire-status", text, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
+        yield _status_fault(reply)
         return
     yield from _check_body(reply, reply.platforms)
     if reply.fault:
@@ -235,6 +224,21 @@ def check_catalog_reply(reply: Reply, slow_seconds: float) -> Iterator[Fault]:
         refused = [platform for platform in reply.platforms if reply.seconds > platform.record.timeout]
         severity = Severity.ERROR if refused else None
         yield Fault("wire-slow", f"the answer took {reply.seconds:.1f} seconds", reply, severity, refused)
+
+
+def _status_fault(reply: Reply) -> Fault:
+    options = reply.options
+    text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
+    if CERTIFICATE_PAGE in reply.body:
+        return Fault("wire-client-certificate", text, reply, hint=NAME_CERTIFICATE)
+    refused = [
+        platform
+        for platform in reply.platforms
+        if reply.status not in platform.record.accepted_statuses or not (reply.fault or platform in reply.readings)
+    ]
+    if reply.status == 412:  # of the version that was asked for
+        refused = _platforms_sending(options.api_version, reply.platforms)
+    return Fault("wire-status", text, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
 
 
 def _platforms_sending(version: str, platforms: Collection[Platform]) -> list[Platform]:
@@ -268,8 +272,23 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
     """Check the body of a successful answer, which `platforms` would read."""
     yield from _check_framing(reply, platforms)
     coding = normalize_content_encoding(reply.headers.get("content-encoding"))
-    is_unpacked = coding in ("", "gzip")
-    if not is_unpacked and not reply.non_object_reason:  # `utf-8` is a common mistake
+    yield from _check_coding(reply, platforms, coding)
+    if reply.fault:
+        yield _cut_fault(reply, platforms)
+    elif why := reply.non_object_reason:
+        if coding in _UNPACKED:
+            text = f"the body is not a JSON object: {reply.redact(why)}"
+            refused = [platform for platform in platforms if platform not in reply.readings]
+            yield Fault("wire-not-json", text, reply, refused_by=refused)
+    elif reply.media_type != "application/json":
+        called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
+        yield Fault("wire-content-type", f"{called}, not application/json", reply)
+    yield from _check_charset(reply, platforms)
+
+
+def _check_coding(reply: Reply, platforms: Collection[Platform], coding: str) -> Iterator[Fault]:
+    """Check that the body is not compressed, as nobody asked for it, and is not called compressed."""
+    if coding not in _UNPACKED and not reply.non_object_reason:  # `utf-8` is a common mistake
         text = f"the body is not compressed, and Content-Encoding is {reply.redact(coding)}"
         yield Fault("wire-gzip-unasked", text, reply, Severity.WARNING, ())
     elif coding:
@@ -277,16 +296,10 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
         # A platform that unpacks anything unpacks gzip.
         stopped = platforms_refusing("wire-gzip-unasked") if coding == "gzip" else EVERY
         yield Fault("wire-gzip-unasked", text, reply, refused_by=[each for each in platforms if each in stopped])
-    if reply.fault:
-        yield _cut_fault(reply, platforms)
-    elif why := reply.non_object_reason:
-        text = f"the body is not a JSON object: {reply.redact(why)}"
-        refused = [platform for platform in platforms if platform not in reply.readings]
-        if is_unpacked:
-            yield Fault("wire-not-json", text, reply, refused_by=refused)
-    elif reply.media_type != "application/json":
-        called = f"called {reply.redact(reply.media_type)}" if reply.media_type else "without a Content-Type"
-        yield Fault("wire-content-type", f"{called}, not application/json", reply)
+
+
+def _check_charset(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
+    """Check that all of `platforms` read the same texts in the body."""
     converting = [each for each in platforms if each.record.uses_httpclient]
     if converting and not reply.fault and reply.charset and not reply.body.isascii():
         text = f"called {reply.charset}: {format_platforms(converting)} reads texts in it, others in UTF-8"
@@ -385,7 +398,7 @@ def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.fault:
         is_broken = "content-encoding" in reply.headers and reply.failure not in (Failure.TOO_SLOW, Failure.TOO_LARGE)
         yield Fault("wire-gzip-broken", reply.fault, reply) if is_broken else _cut_fault(reply, reply.platforms)
-    elif coding == "x-gzip" or (reply.non_object_reason and normalize_content_encoding(coding) not in ("", "gzip")):
+    elif coding == "x-gzip" or (reply.non_object_reason and normalize_content_encoding(coding) not in _UNPACKED):
         text = f"the body is compressed as {reply.redact(coding)}, and platforms in Go unpack gzip alone"
         yield Fault("wire-gzip-broken", text, reply)
     elif reply.json != first_reply.json:
