@@ -81,15 +81,19 @@ def find_sources(folder: str, progress: Progress | None = None, excluded: Sequen
     unread = {path.removesuffix("/") for path in closed}
     whole = _find_whole_folders(prefix, paths, environments | unread)
     skipped = environments | whole
-    files = [path for path in paths if may_be_catalog(path) and not is_below(path, skipped | unread)]
+    files = [prefix + path for path in paths if may_be_catalog(path) and not is_below(path, skipped | unread)]
     found = [prefix + path for path in whole]
+    found += _search_files(files, progress)
+    named = sorted(prefix + path for path in unread if not is_below(path, skipped))
+    return Search(tuple(sorted(found)), len(files), tuple(named))
+
+
+def _search_files(files: Sequence[str], progress: Progress | None) -> Iterator[str]:
     for number, path in enumerate(files):
         if progress and number % _EVERY == 0:
             progress(number, len(files))
-        if is_catalog_file(prefix + path):
-            found.append(prefix + path)
-    named = sorted(prefix + path for path in unread if not is_below(path, skipped))
-    return Search(tuple(sorted(found)), len(files), tuple(named))
+        if is_catalog_file(path):
+            yield path
 
 
 def find_source_of(file: Path) -> str | None:
