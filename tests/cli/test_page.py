@@ -19,7 +19,7 @@ from tests.case import each
 from tests.cli.program import failure, osbctl
 from tests.comparison.make import catalog, plan, service
 from tests.folders import catalogs_folder
-from tests.git import commit
+from tests.git import commit, git
 from tests.sources.folder.brokerpaks import DATABASE, brokerpak
 
 GOOD = catalogs_folder() / "data-services.yaml"
@@ -67,6 +67,11 @@ def test_branding_comes_from_the_configuration(repository: Path) -> None:
 
 def test_the_date_of_the_commit(repository: Path) -> None:
     date = subprocess.check_output(["git", "log", "-1", "--format=%cs"], cwd=repository, text=True).strip()
+    assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit")
+    signed = repository / "signed"
+    signed.write_text(git(repository, "cat-file", "commit", "HEAD").replace("\n\n", "\ngpgsig x\n\n", 1))
+    git(repository, "update-ref", "HEAD", git(repository, "hash-object", "-t", "commit", "-w", "signed"))
+    git(repository, "config", "log.showSignature", "true")
     assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit")
 
 
