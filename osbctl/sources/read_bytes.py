@@ -333,6 +333,8 @@ def run_git(
     env = {**os.environ, "LC_ALL": "C", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     for name in ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX") if folder else ():
         env.pop(name, None)
+    if "GIT_DIR" in env and "GIT_WORK_TREE" not in env and _is_found_from(os.getcwd(), env["GIT_DIR"]):  # noqa: PTH109
+        del env["GIT_DIR"]  # with it, as in a hook of a worktree, git takes the working folder for the top of the clone
     try:
         # Without the setting, a repository could name a program to run.
         command = [_find_git(), "-c", "core.fsmonitor=false", *arguments]
@@ -351,6 +353,13 @@ def run_git(
         advice = done.stderr.decode(errors="replace").rstrip().rpartition("\n")[2].strip()
         raise SourceError("git refuses this repository, which belongs to another user", f"`{advice}` allows it")
     return done.stdout if done.returncode == 0 else None
+
+
+@cache
+def _is_found_from(_folder: str, git_dir: str) -> bool:
+    """Return whether git finds the repository `git_dir` from the working folder."""
+    found = run_git("rev-parse", "--absolute-git-dir", folder=os.curdir)
+    return found is not None and os.path.realpath(os.fsdecode(found.rstrip(b"\n"))) == os.path.realpath(git_dir)
 
 
 def _find_git() -> str:

@@ -195,6 +195,17 @@ def test_diff_compares_with_the_same_path_and_not_with_that_of_the_top(project: 
     assert changes(project, "HEAD", "a.yaml", code=0, cwd=project / "b") == []
 
 
+def test_a_hook_of_a_worktree_may_go_into_a_folder(project: Path, tmp_path: Path) -> None:
+    """Git sets GIT_DIR for it, with which the working folder counts as the top."""
+    tree = tmp_path / "tree"
+    git(project, "worktree", "add", "--quiet", str(tree))
+    write(tree, {"b/broker.json": OTHER.replace('"bindable": true', '"bindable": false')})
+    for place in (tree / "b", tree):
+        hook = {"GIT_DIR": git(tree, "rev-parse", "--absolute-git-dir"), "GIT_PREFIX": ""}
+        done = osbctl("diff", "HEAD", cwd=place, code=1, **hook)
+        assert "change-bindable-withdrawn" in done.stdout and "is new" not in done.stdout
+
+
 def test_diff_names_what_is_new_and_does_not_lose_what_is_gone(project: Path) -> None:
     write(project, {"new.yaml": GOOD})
     done = osbctl("diff", "HEAD", cwd=project, code=0)
