@@ -36,7 +36,7 @@ class HttpClient:
     At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
     each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel (`has_tunnel`); `proxy` is
     the host and port of the proxy, or empty. `interim` is the status of the first response that was skipped because
-    another follows it (102 to 199, RFC 9110 §15.2), else 0.
+    another follows it (102 to 199, RFC 9110 §15.2), else 0; `stray_line` is a line of the header that is none.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
@@ -46,7 +46,7 @@ class HttpClient:
         self._timer = threading.Timer(options.total_seconds, self._cut_connections)
         self._timer.daemon = True
         self.connected = self.has_tunnel = False
-        self.interim = 0
+        self.interim, self.stray_line = 0, ""
         proxy = find_proxy(address, options.proxies)
         self.proxy, self._pool = urlsplit(proxy).netloc.rpartition("@")[2], _create_pool(self, proxy)
 
@@ -140,6 +140,11 @@ def _watched_pool_class(pool_class: Any, client: HttpClient) -> Any:
     """Make a subclass of `pool_class` whose connections `client` watches from before the TLS handshake."""
 
     class Response(HTTPResponse):
+        def begin(self) -> None:
+            super().begin()
+            rest = self.headers.get_payload()  # what follows a line that is no header, to Python's reader of mails
+            client.stray_line = rest.partition("\r\n")[0] if isinstance(rest, str) else ""
+
         def _read_status(self) -> tuple[str, int, str]:
             while True:
                 version, status, reason = super()._read_status()  # type: ignore[misc]  # which skips 100 alone

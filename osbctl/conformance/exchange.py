@@ -78,7 +78,7 @@ def _refuse_constant(name: str) -> None:
 class Reply:
     """Answer to a request. `request` is its first line without the version, `variation` its special property.
 
-    `framing` is what `find_bad_framing` finds, `interim` the status of a response before this one, other than 100.
+    `framing` is what Go refuses in the header, `interim` the status of a response before this one, other than 100.
     `status` is 0 without an answer, and `no_response` explains that; `fault` says why it, or the body, did not
     come whole (empty where all is well), and `failure` is its kind (None of a wrong compression). `headers` have
     lower-case names; `body` is unpacked; `seconds` are those from the request to the last byte. `sent` is the
@@ -117,7 +117,7 @@ class Reply:
         name, _, values = self.framing.lower().partition(": ")
         last = values.rpartition(" and ")[2]
         if name != "content-length":
-            return "chunked" in values and last != "chunked"
+            return name == "transfer-encoding" and "chunked" in values and last != "chunked"
         digits = re.match(r"[+-]?[0-9]+(?:_[0-9]+)*", last)  # String#to_i
         return 0 <= (int(digits[0]) if digits else 0) < len(self.body.rstrip())
 
@@ -251,6 +251,8 @@ class Exchange:
                 response = client.send_get(url, sent)
                 reply.status, reply.interim = response.status, client.interim
                 reply.framing = find_bad_framing(response.headers)
+                if client.stray_line and ":" not in client.stray_line:
+                    reply.framing = f"a line of the header has no colon: {client.stray_line}"
                 # Those of one name joined: `items()` has each, of which a dict would keep the last.
                 reply.headers = {name.lower(): response.headers[name] for name in response.headers}
                 for piece in read_body_chunks(response, client):

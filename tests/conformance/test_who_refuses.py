@@ -166,6 +166,7 @@ FRAMES: list[tuple[bytes, bytes, set[Platform]]] = [
     }.items()),
     (b"HTTP/1.1 100 Continue\r\n\r\n" + OK, b"X: y", set()), (EARLY + OK, b"X: y", RUBY),
     (EARLY.replace(b"103", b"102") + EARLY + OK, b"X: y", RUBY),
+    (OK, b"X: y\r\nand z", GO), (OK, b"X Y: z", set()), (OK, b"X: y\r\n z", set()),
 ]  # fmt: skip
 """As Go 1.19 and httpclient 2.8.3 (Ruby 3.1) read such answers; Go refuses an empty length since 1.22 (transfer.go)."""
 
