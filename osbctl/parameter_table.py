@@ -1,9 +1,9 @@
 """Parameters of a schema as a table: name, type, required, default, description."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.jsonschemas.dialects import DRAFT_4, DRAFT_7, find_dialect
@@ -20,6 +20,9 @@ MAX_ROWS = 1_000
 
 MAX_PARTS = 100
 """Maximum number of schemas that are read for one parameter, by its references and `allOf`."""
+
+_MAX_ALTERNATIVES = 20
+"""Maximum number of alternatives in a schema that are read."""
 
 _BOUNDS = {
     "minimum": "≥ {}",
@@ -104,15 +107,35 @@ def _flatten(
 
 
 def _properties(root: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Schema]]:
-    """The parameters that a schema names, each with what must hold for it, except those that may have no value."""
-    named: dict[str, list[JsonValue]] = {}
-    for properties in _values(schema, "properties", dict):
-        for name, part in properties.items():
-            named.setdefault(name, []).append(part)
-    for name, found in named.items():
-        parts = _resolve(root, {"allOf": found})
+    """The parameters that a schema names, each with what must hold for it, except those that may have no value.
+
+    Last come those that only alternatives name.
+    """
+    named: dict[str, JsonValue] = {name: {"allOf": found} for name, found in _parts_by_name([schema]).items()}
+    others = _parts_by_name(_alternatives(root, schema, "oneOf", "anyOf", "then", "else"))
+    for name, found in others.items():
+        named.setdefault(name, {"anyOf": found} if found[1:] else found[0])
+    for name, part in named.items():
+        parts = _resolve(root, part)
         if parts is not None:
             yield name, parts
+
+
+def _parts_by_name(schemas: Iterable[Schema]) -> dict[str, list[JsonValue]]:
+    """The schemas of each property, by its name."""
+    named: dict[str, list[JsonValue]] = {}
+    for properties in chain.from_iterable(_values(schema, "properties", dict) for schema in schemas):
+        for name, part in properties.items():
+            named.setdefault(name, []).append(part)
+    return named
+
+
+def _alternatives(root: Mapping[str, Any], schema: Schema, *keywords: str) -> list[Schema]:
+    """The schemas of which one may hold, beside those that must."""
+    found = [value for keyword in keywords for value in _values(schema, keyword)]
+    parts = chain.from_iterable(value if isinstance(value, list) else [value] for value in found)
+    resolved = (_resolve(root, part) for part in islice(parts, _MAX_ALTERNATIVES))
+    return [one for one in resolved if one is not None]
 
 
 def _inner_objects(root: Mapping[str, Any], schema: Schema) -> Iterator[tuple[Schema, str]]:
@@ -147,7 +170,11 @@ def _format_type(
     array, items = "array", _items(root, schema)
     if items:
         array += f" of {_format_type(root, items, format_value, level + 1) if level < MAX_LEVELS else 'items'}"
-    kinds = _types(schema) or ["any"]
+    kinds = _types(schema)
+    alternatives = _alternatives(root, schema, "oneOf", "anyOf") if level < MAX_LEVELS else []
+    if alternatives and (not kinds or all(_choices(root, each, format_value) for each in alternatives)):
+        return " | ".join(dict.fromkeys(_format_type(root, each, format_value, MAX_LEVELS) for each in alternatives))
+    kinds = kinds or ["any"]
     return escape_line(" or ".join(array if kind == "array" else str(redact(kind)) for kind in kinds))
 
 

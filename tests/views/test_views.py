@@ -310,11 +310,23 @@ def test_what_stands_beside_a_reference_counts_since_2019(draft: str | None, sho
      ["x any", "x.p integer; required; default 1", "x.q any"]),
     ({"required": ["q"], "allOf": [{"properties": {"q": {"type": "integer"}}}]}, ["x any", "x.q integer; required"]),
     ({"default": "hunter22", "allOf": [{"enum": ["hunter22", "b"]}]}, ['x (secret) | "b"; default (secret)']),
+    ({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "string", "minLength": 1}]}, ["x string | integer"]),
+    ({"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"enum": ["b", "hunter22"]}]}, ['x "a" | "b" | (secret)']),
+    ({"type": "string", "oneOf": [{"const": "a"}, {"maxLength": 5}]}, ["x string"]),
+    ({"properties": {"p": {"type": "null"}},
+      "oneOf": [{"properties": {"k": {"enum": ["a"]}, "p": {}}}, {"properties": {"k": {"const": "b"}, "q": {"minimum": 1}}}],
+      "then": {"$ref": "#/definitions/r"}}, ["x any", "x.p null", 'x.k "a" | "b"', "x.q any, ≥ 1", "x.r integer, > 1"]),
 ])  # fmt: skip
 def test_a_parameter_is_what_all_parts_of_its_schema_say(schema: dict[str, Any], rows: list[str]) -> None:
     a = {"type": "integer", "minimum": 1, "exclusiveMinimum": True, "maxLength": 3}
     token = {"allOf": [{"const": "hunter22"}]}
-    definitions = {"a": a, "no": False, "yes": True, "token": token}
+    definitions = {
+        "a": a,
+        "no": False,
+        "yes": True,
+        "token": token,
+        "r": {"properties": {"r": {**a, "maxLength": None}}},
+    }
     top = {"properties": {"token": token}, "allOf": [{"properties": {"x": schema}}], "definitions": definitions}
     assert [f"{row.name} {row.summary}" for row in parameters(top)] == ["token (secret)", *rows]
     assert parameter_names(top) == (["token", "x"] if rows else ["token"])
@@ -329,6 +341,8 @@ def test_schemas_that_refer_to_themselves_end() -> None:
     names = [row.name for row in parameters({"properties": {"a": {"$ref": "#"}}})]
     assert names == [".".join("a" * (level + 1)) for level in range(MAX_LEVELS + 1)]
     node = {"properties": {f"p{n}": {"$ref": "#/definitions/node"} for n in range(10)}}
+    assert len(list(parameters({**node, "definitions": {"node": node}}))) == MAX_ROWS
+    node["oneOf"] = [{"$ref": "#/definitions/node"}, {"properties": {"q": {"anyOf": [{"$ref": "#"}] * 30}}}] * 30
     assert len(list(parameters({**node, "definitions": {"node": node}}))) == MAX_ROWS
     loop = {"type": "array", "items": {"$ref": "#/definitions/loop"}}
     (row,) = parameters({"properties": {"x": {"$ref": "#/definitions/loop"}}, "definitions": {"loop": loop}})
