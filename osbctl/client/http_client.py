@@ -36,7 +36,7 @@ class HttpClient:
     At the deadline open connections are shut down, and later ones refused: the timeouts of a library begin anew with
     each byte. `connected` says whether a connection was made, with TLS and a proxy's tunnel (`has_tunnel`); `proxy` is
     the host and port of the proxy, or empty. `interim` is the status of the first response that was skipped because
-    another follows it (102 to 199, RFC 9110 §15.2), else 0; `stray_line` is a line of the header that is none.
+    another follows it (102 to 199, RFC 9110 §15.2), else 0; `stray_line` is the first line that is not a header.
     """
 
     def __init__(self, address: str, options: ConnectionOptions) -> None:
