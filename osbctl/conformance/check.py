@@ -287,7 +287,7 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
 
 
 def _check_coding(reply: Reply, platforms: Collection[Platform], coding: str) -> Iterator[Fault]:
-    """Check that the body is not compressed, as nobody asked for it, and is not called compressed."""
+    """Check that the body is not compressed, which the request did not ask for, nor called so."""
     if coding not in _UNPACKED and not reply.non_object_reason:  # `utf-8` is a common mistake
         text = f"the body is not compressed, and Content-Encoding is {reply.redact(coding)}"
         yield Fault("wire-gzip-unasked", text, reply, Severity.WARNING, ())
