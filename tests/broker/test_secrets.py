@@ -52,7 +52,7 @@ def test_secrets_do_not_appear_in_any_output(tmp_path: Path, pair: tuple[Path, P
         time.sleep(0.5)
         seen += admin(broker.port("admin on"), "/metrics")[1]
         seen += subprocess.run(["ps", "-efww"], capture_output=True, check=True).stdout
-    seen += b"".join(found.read_bytes() for found in (broker.file, *temporary.rglob("*")) if found.is_file())
+    seen += b"".join(found.read_bytes() for found in (broker.err, *temporary.rglob("*")) if found.is_file())
     for text in (record.hash, record.salt, basic(PASSWORD), basic(PASSWORD + "1"), PASSWORD):
         assert text.encode() not in seen
     assert '"credential": "spring"' in broker.log

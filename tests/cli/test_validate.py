@@ -284,7 +284,7 @@ def test_together_tells_what_catalogs_share_and_only_where_it_is_asked_for(folde
 
 def test_what_cannot_be_read_is_called_by_one_name_and_gets_no_verdicts(tmp_path: Path) -> None:
     told = shown(tmp_path, "- gone.yaml", stdin="services: [\n")
-    assert "<stdin>:2:1: error" in told
+    assert "<stdin>:1:11: error" in told
     assert {"<stdin>: 1 error", "gone.yaml: 1 error"} <= {*told.splitlines()}
     assert "Cloud Foundry" not in told and "unreadable" not in told
 

@@ -261,7 +261,7 @@ def test_yaml_in_brackets_needs_no_name(text: str, error: str) -> None:
 def test_a_text_meant_as_a_catalog_that_cannot_be_read() -> None:
     finding = refusal(config_map(BROKEN) + "  other: x\n", "cm.yaml")
     assert (finding.rule, str(finding.location)) == ("syntax", "cm.yaml:7:15")
-    assert "that began at line 7" in finding.message
+    assert "the bracket { that begins here" in finding.message
     good = "  good: |\n    services: [{plans: []}]\n"
     assert "at /data/catalog (not readable) and /data/good" in refusal(config_map(BROKEN) + good, "cm.yaml").message
     assert parse_catalog(config_map(BROKEN) + good, "cm.yaml", at="/data/good").data
