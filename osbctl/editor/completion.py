@@ -16,9 +16,11 @@ from osbctl.editor.text_document import BEFORE_COLON, Cursor, TextDocument, curs
 from osbctl.fields import LATEST, load_schema
 from osbctl.findings import Finding
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
-from osbctl.paths import JsonPath, JsonValue
+from osbctl.paths import JsonPath, JsonValue, pointer
 from osbctl.platforms import ApiVersion, Platform
+from osbctl.sources.catalogs import is_in_spring_catalog
 from osbctl.sources.folder.lock import fresh_id
+from osbctl.sources.spring import has_name, sent_path, spring_key
 from osbctl.text import escape_line
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&:])")
@@ -58,13 +60,19 @@ def schema_at(path: JsonPath, version: ApiVersion, subpath: PurePath | None) -> 
     """Schema of the value at `path`, None if unknown; `subpath` is the file's path in its source folder, if any."""
     part: FieldSchema | None = _file_schema(version, subpath)
     if subpath is None and "services" in path:
-        path = path[path.index("services") :]  # the catalog may be anywhere in a larger file
+        is_spring, path = is_in_spring(path), path[path.index("services") :]  # the catalog may be in a larger file
+        path = sent_path(path) if is_spring else path
     for index, step in enumerate(path):
         if part is None:
             return None
         is_parameters = bool(index) and path[index - 1] in ("create", "update") and step == "parameters"
         part = _draft_04() if is_parameters else _child_schema(part, step)
     return part
+
+
+def is_in_spring(path: JsonPath) -> bool:
+    """Return whether a path leads into the catalog of a Spring configuration."""
+    return "services" in path and is_in_spring_catalog(pointer(path[: path.index("services")]))
 
 
 def first_version_with(path: JsonPath, subpath: PurePath | None) -> ApiVersion:
@@ -243,12 +251,14 @@ def _field_items(
     """Fields that the object does not have yet, required ones first."""
     required = keyword_value(part, "required") or ()
     has_colon = BEFORE_COLON.match(file.body, cursor.end)
+    is_spring = is_in_spring(cursor.path)
     for name, field in object_fields(part).items():
-        if name in cursor.others:
+        if name in cursor.others or (is_spring and any(has_name(other, name) for other in cursor.others)):
             continue
         since = first_version_with((*cursor.path, name), subpath)
         goes_on_below = keyword_value(field, "type") in ("object", "array") and not cursor.flow
-        item = _completion_item(file, cursor, name, "" if has_colon else ":" if goes_on_below else ": ")
+        key = spring_key(name) if is_spring else name
+        item = _completion_item(file, cursor, key, "" if has_colon else ":" if goes_on_below else ": ")
         item.kind = types.CompletionItemKind.Field
         item.sort_text = f"{0 if name in required else 1} {name}"
         label = title_and_type(field)

@@ -63,15 +63,28 @@ def rename_spring_fields(document: Document) -> Document:
     return binder.sent if binder.faults or binder.sent.data != document.data else document
 
 
+def sent_path(path: JsonPath) -> JsonPath:
+    """The path in the catalog that is sent, for a path in that of a configuration, without dots in keys."""
+    return tuple(name for name, _ in _names_and_kinds(path))
+
+
 def sent_value(value: Any, path: JsonPath) -> Any:
     """The value that is sent as the field at `path` of a catalog, if it was an unknown field."""
-    kind, name = "catalog", str(path[-1])
-    for step in path[:-1]:
-        kind = PARTS.get(kind, {}).get(step, "") if isinstance(step, str) else kind
+    (*_, (_, kind), (name, part)) = (("", "catalog"), *_names_and_kinds(path))
     if not kind:
         return value
-    part = PARTS.get(kind, {}).get(name, "")
-    return _Binder(Document("", None, "yaml")).bind(_convert_value(value, kind, name), part, path)
+    return _Binder(Document("", None, "yaml")).bind(_convert_value(value, kind, str(name)), part, path)
+
+
+def _names_and_kinds(path: JsonPath) -> Iterator[tuple[str | int, str]]:
+    """The name under which each step of a path is sent, and the kind of the object there; that of maps is empty."""
+    kind = "catalog"
+    for step in path:
+        name = step
+        if isinstance(step, str):
+            name = _sent_name(kind, step) if kind else _map_key(step) or step
+            kind = PARTS.get(kind, {}).get(name, "")
+        yield name, kind
 
 
 class _Binder:

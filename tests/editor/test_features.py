@@ -87,6 +87,22 @@ def test_fields_and_values_in_json_that_is_not_whole(tmp_path: Path) -> None:
     assert offered["volume_mount"] == '{"services": [{"requires": ["volume_mount"]}]}'
 
 
+def test_fields_of_a_spring_configuration_in_its_spelling(tmp_path: Path) -> None:
+    def offered(marked: str) -> dict[str, str]:
+        text = (
+            f"spring.cloud.openservicebroker.catalog:\n  services:\n  - {{name: a, plans: [{{name: p, {marked}}}]}}\n"
+        )
+        found = complete(tmp_path / "application.yml", text)
+        return {label: new[text.index("p, ") + 3 : -4] for label, new in found.items()}
+
+    assert offered("plan-updateable: |") == {"true": "plan-updateable: true", "false": "plan-updateable: false"}
+    assert offered("max|")["maximumPollingDuration"] == "maximumPollingDuration: "
+    assert "planUpdateable" not in offered("plan-updateable: true, |")
+    parameters = "schemas: {serviceInstance: {create: {parameters: {"
+    assert offered(f"{parameters}|}}}}}}}}")["[$schema]"] == f'{parameters}"[$schema]": }}}}}}}}'
+    assert next(iter(offered(f"{parameters}'[$schema]': |}}}}}}}}"))).endswith("draft-04/schema#")
+
+
 def test_a_line_of_its_own_takes_a_key_and_no_value(tmp_path: Path) -> None:
     """Any indentation below a key counts: editors choose it. Behind a colon or a hyphen, values are offered."""
     for indent in ("  ", "   ", "    ", "      "):
