@@ -289,30 +289,35 @@ def _explain_tls_error(error: object, client: HttpClient) -> tuple[Failure, str,
 
 
 def _read_certificate_names(client: HttpClient) -> tuple[Failure, str]:
-    """The kind of failure, and advice with the names in the certificate, which a second handshake gets.
-
-    The advice is empty if that fails, or with a proxy.
-    """
-    parts = urlsplit(client.address)
-    context = ssl.create_default_context(cafile=client.options.ca_file)
-    context.check_hostname = False
-    try:
-        if client.proxy or client.options.public_only:
-            return Failure.TLS, ""
-        place = (parts.hostname or "", parts.port or 443)
-        with socket.create_connection(place, timeout=client.options.connect_seconds) as plain:
-            client.cut_at_deadline(plain)
-            with context.wrap_socket(plain, server_hostname=parts.hostname) as secure:
-                certificate: Any = secure.getpeercert()
-    except (OSError, ValueError):
+    """The kind of failure, and advice with the names in the certificate. The advice is empty if it cannot be read."""
+    certificate = _read_certificate(client)
+    if certificate is None:
         return Failure.TLS, ""
     names = [escape_line(str(value))[:80] for _, value in certificate.get("subjectAltName", ())]
     if names:
         return Failure.TLS, f"it is for {', '.join(names[:5])}: use such a name, or issue it for this one"
     common = [value for part in certificate.get("subject", ()) for key, value in part if key == "commonName"]
-    kind = Failure.COMMON_NAME if parts.hostname in [name.lower() for name in common] else Failure.TLS
+    is_named = urlsplit(client.address).hostname in [name.lower() for name in common]
     name = escape_line(common[0])[:80] if common else "none"
+    kind = Failure.COMMON_NAME if is_named else Failure.TLS
     return kind, f"it has a common name alone ({name}), which is no longer read: issue it with a subjectAltName"
+
+
+def _read_certificate(client: HttpClient) -> Any:
+    """The certificate that a second handshake gets, whatever its names. None if that fails, or with a proxy."""
+    if client.proxy or client.options.public_only:
+        return None
+    parts = urlsplit(client.address)
+    context = ssl.create_default_context(cafile=client.options.ca_file)
+    context.check_hostname = False
+    try:
+        place = (parts.hostname or "", parts.port or 443)
+        with socket.create_connection(place, timeout=client.options.connect_seconds) as plain:
+            client.cut_at_deadline(plain)
+            with context.wrap_socket(plain, server_hostname=parts.hostname) as secure:
+                return secure.getpeercert()
+    except (OSError, ValueError):
+        return None
 
 
 def _error_text(error: object, client: HttpClient) -> str:

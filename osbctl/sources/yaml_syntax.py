@@ -1,6 +1,7 @@
 """What libyaml cannot read: placeholders, which it takes masked, and syntax errors, with hints."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -119,15 +120,7 @@ def _find_quote_mistake(error: Any, text: str, lines: Lines) -> Finding | None:
 
 def _find_open_bracket(text: str, stop: int, lines: Lines) -> Finding | None:
     """Find a bracket that is open at the end, or behind a key where a line is indented no deeper than this key."""
-    opened: list[int] = []
-    with suppress(yaml.YAMLError):
-        for token in yaml.scan(text, Loader=yaml.CSafeLoader):
-            if token.start_mark.index >= stop:
-                break
-            if isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)):
-                opened.append(token.start_mark.index)
-            elif isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)):
-                del opened[-1:]
+    opened = _open_brackets(text, stop)
     before = "" if text[stop:].strip() else " before the end"
     for start in opened[-1:] if before else opened:
         key = re.compile(r" *(?:- +)*(?=[^\s\[{])").match(text, text.rfind("\n", 0, start) + 1)
@@ -139,14 +132,31 @@ def _find_open_bracket(text: str, stop: int, lines: Lines) -> Finding | None:
     return None
 
 
-def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
-    """Range of the quoted text that ends at `stop`."""
-    last = None
+def _open_brackets(text: str, stop: int) -> list[int]:
+    """Where the brackets begin that are open at `stop`."""
+    opened: list[int] = []
+    for token in _tokens_before(text, stop):
+        if isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken)):
+            opened.append(token.start_mark.index)
+        elif isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken)):
+            del opened[-1:]
+    return opened
+
+
+def _tokens_before(text: str, stop: int) -> Iterator[yaml.Token]:
+    """The tokens that begin before `stop`, as far as the text can be scanned."""
     with suppress(yaml.YAMLError):
         for token in yaml.scan(text, Loader=yaml.CSafeLoader):
             if token.start_mark.index >= stop:
                 break
-            last = token
+            yield token
+
+
+def _last_quoted_range(text: str, stop: int) -> tuple[int | None, int]:
+    """Range of the quoted text that ends at `stop`."""
+    last = None
+    for token in _tokens_before(text, stop):
+        last = token
     if last is None or getattr(last, "style", None) not in ("'", '"') or text[last.end_mark.index : stop].strip(" "):
         return None, 0
     return last.start_mark.index, last.end_mark.index
