@@ -88,10 +88,9 @@ def check_broker(
     faults += [*check_catalog_reply(first_reply, slow_seconds), *check_error_reply(first_reply)]
     faults += [fault for fault in probe_faults if fault.rule not in superseded]
     is_whole = first_reply.status == 200 and not first_reply.fault
-    readings = first_reply.readings if first_reply.non_object_reason else {None: first_reply.body}
-    read = next(iter(readings.values()), b"") if is_whole else b""
+    read = next(iter(first_reply.readings.values()), b"") if first_reply.non_object_reason else first_reply.body
     # What is still not JSON, with NaN, only a platform can read.
-    catalog = None if parse_json_body(read)[1] else read
+    catalog = read if is_whole and not parse_json_body(read)[1] else None
     return CheckResult(merge_faults(faults, platforms), catalog, (*exchange.tested, "the form of errors"))
 
 
@@ -175,8 +174,7 @@ def _check_client_certificate(exchange: Exchange, first_reply: Reply, seconds: f
     plain = Exchange(exchange.address, replace(exchange.options, client_cert=None), exchange.platforms)
     reply = plain.send_request(Probe("without a client certificate"), seconds)
     if not (reply.holds_catalog or _is_limited(reply) or reply.failure is Failure.TOO_SLOW):
-        text = f"answered {reply.status}, not 200" if reply.status else reply.fault
-        yield Fault("wire-client-certificate", text, reply)
+        yield Fault("wire-client-certificate", reply.fault or f"answered {reply.status}, not 200", reply)
 
 
 def _run_probes(exchange: Exchange, first_reply: Reply, probe_seconds: float) -> Iterator[Fault]:
@@ -231,11 +229,8 @@ def _status_fault(reply: Reply) -> Fault:
     text = f"answered {reply.status}, not 200{error_description(reply.body, options, reply.headers)}"
     if CERTIFICATE_PAGE in reply.body:
         return Fault("wire-client-certificate", text, reply, hint=NAME_CERTIFICATE)
-    refused = [
-        platform
-        for platform in reply.platforms
-        if reply.status not in platform.record.accepted_statuses or not (reply.fault or platform in reply.readings)
-    ]
+    reading = [each for each in reply.platforms if reply.status in each.record.accepted_statuses]
+    refused = [each for each in reply.platforms if each not in reading or not (reply.fault or each in reply.readings)]
     if reply.status == 412:  # of the version that was asked for
         refused = _platforms_sending(options.api_version, reply.platforms)
     return Fault("wire-status", text, reply, refused_by=refused, hint=_STATUS_HINTS.get(reply.status, ""))
@@ -253,8 +248,8 @@ def _check_password_leak(reply: Reply) -> Iterator[Fault]:
         yield Fault("wire-secret", "a header of the answer holds the password that was sent", reply, hint=hint)
     place = find_sent_password(reply.body, reply.json, reply.options)
     if place is not None:
-        location = f", at {place}" if place else ""
-        yield Fault("wire-secret", f"the catalog holds the password that was sent{location}", reply, hint=hint)
+        text = "the catalog holds the password that was sent" + (f", at {place}" if place else "")
+        yield Fault("wire-secret", text, reply, hint=hint)
 
 
 def _check_framing(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault]:
@@ -307,9 +302,9 @@ def _check_charset(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fa
 
 
 def _cut_fault(reply: Reply, platforms: Collection[Platform]) -> Fault:
-    refused = [each for each in platforms if each in reply.giving_up]
-    if reply.failure is Failure.NO_RESPONSE:  # where the end comes early, httpclient takes what came
-        refused = [each for each in refused if not (each.record.uses_httpclient and each in reply.readings)]
+    # Where the end comes early, httpclient takes what came.
+    kept = [each for each in reply.readings if each.record.uses_httpclient and reply.failure is Failure.NO_RESPONSE]
+    refused = [each for each in platforms if each in reply.giving_up and each not in kept]
     return Fault("wire-cut", reply.fault, reply, refused_by=refused)
 
 
@@ -354,9 +349,8 @@ def probe_table(exchange: Exchange, first_reply: Reply) -> Iterator[Probe]:
     """The probes of a broker that gave `first_reply`; wrong logins come last, since it may lock the account."""
     path, is_served = exchange.path.rstrip("/"), first_reply.status == 200
     if is_served and not first_reply.fault:
-        gzip = {"Accept-Encoding": "gzip"}
-        compare, tests = _compare_gzip_reply, "compression"
-        yield Probe("with Accept-Encoding: gzip", gzip, "wire-gzip-broken", (200,), compare, tests=tests)
+        sent, compare = {"Accept-Encoding": "gzip"}, _compare_gzip_reply
+        yield Probe("with Accept-Encoding: gzip", sent, "wire-gzip-broken", (200,), compare, tests="compression")
     yield from _version_probes(first_reply)
     asks_doubled = any(platform.record.doubles_slash for platform in exchange.platforms)
     if is_served and asks_doubled and path.endswith(CATALOG_PATH):
