@@ -134,10 +134,7 @@ def service_factory(
     version = parse_api_version(minimum_version)
     if version is None or version[0] != 2:
         raise UsageError(f"{minimum_version!r} is not an API version", "write MAJOR.MINOR, for example 2.14")
-    if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", base_path):
-        raise UsageError(f"--base-path {base_path!a} is not the path of a URL", "write it like /brokers/data")
-    if {".", ".."} & set(base_path.split("/")):  # clients remove them (RFC 3986 §5.2.4)
-        raise UsageError(f"--base-path {base_path!a} has dot segments", "write it like /brokers/data")
+    _check_base_path(base_path)
 
     def load_checked() -> LoadedCatalog:
         for path in _watched_files(catalog.source):
@@ -160,6 +157,13 @@ def service_factory(
             CatalogApp, base_path=base_path, minimum_version=version, missing_version_status=missing_version_status
         ),
     )
+
+
+def _check_base_path(path: str) -> None:
+    if not re.fullmatch(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*", path):
+        raise UsageError(f"--base-path {path!a} is not the path of a URL", "write it like /brokers/data")
+    if {".", ".."} & set(path.split("/")):  # clients remove them (RFC 3986 §5.2.4)
+        raise UsageError(f"--base-path {path!a} has dot segments", "write it like /brokers/data")
 
 
 def _check_not_special(path: Path) -> Path:
