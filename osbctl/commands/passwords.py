@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -82,10 +83,8 @@ class PasswordFinder:
         if not broker.username:
             return ""
         confirmed = _is_address_confirmed(broker) or self._typed
-        found, of_user = self._read, self._records.get(broker.username, {})
-        if found is None:
-            given = os.environ.get(env_variable_name(broker.name))
-            found = given or of_user.get(broker.name) or of_user.get("")
+        of_user = self._records.get(broker.username, {})
+        found = self._read if self._read is not None else _find_given_password(broker, of_user)
         if found:
             if not confirmed:
                 self._warn_unconfirmed_address(broker)
@@ -111,6 +110,11 @@ class PasswordFinder:
         else:
             what, name = "passwords are sent to the addresses in the database", "OSBCTL_BROKER_<NAME>_URL"
         print_note(f"{what}; set {name} to allow no other")
+
+
+def _find_given_password(broker: Registration, records: Mapping[str, str]) -> str | None:
+    """The password of a broker in its variable, or else in the record of its name, or in the one without a label."""
+    return os.environ.get(env_variable_name(broker.name)) or records.get(broker.name) or records.get("")
 
 
 def env_variable_name(broker_name: str, suffix: str = "PASSWORD") -> str:

@@ -84,6 +84,12 @@ def validate(settings: ValidationSettings) -> int:
 
 def _check_options(settings: ValidationSettings) -> None:
     """Raise UsageError for options that make no sense together."""
+    _check_baseline(settings)
+    if (settings.concise or settings.quiet) and settings.format not in (None, Format.TEXT):
+        raise UsageError(f"--concise and --quiet are for text, not for --format {settings.format}")
+
+
+def _check_baseline(settings: ValidationSettings) -> None:
     if settings.baseline == "-":
         raise UsageError("--baseline names a file, and - is none", "write ./- for a file of that name")
     if settings.write_baseline and not settings.baseline:
@@ -91,8 +97,6 @@ def _check_options(settings: ValidationSettings) -> None:
     files = [os.path.realpath(file) for file in (settings.baseline, settings.output) if file]
     if settings.write_baseline and len(set(files)) < len(files):
         raise UsageError(f"{settings.output} is the file of the baseline, too", "name another file for the report")
-    if (settings.concise or settings.quiet) and settings.format not in (None, Format.TEXT):
-        raise UsageError(f"--concise and --quiet are for text, not for --format {settings.format}")
 
 
 def _report_format(settings: ValidationSettings) -> Format:

@@ -33,11 +33,13 @@ _RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
 _LENGTH = re.compile("[0-9]{1,18}")
 
 
-def find_bad_framing(headers: HTTPHeaderDict) -> str:
+def find_bad_framing(headers: HTTPHeaderDict, stray_line: str) -> str:
     """The headers that say in no valid way where the body ends (RFC 9112 §6.3; Go, net/http, transfer.go), in a line.
 
-    Empty if all is well.
+    `stray_line` is the first line that is none. Empty if all is well.
     """
+    if stray_line and ":" not in stray_line:
+        return f"a line of the header has no colon: {stray_line}"
     codings, lengths = (
         [each.strip() for each in headers.getlist(name)] for name in ("Transfer-Encoding", "Content-Length")
     )
@@ -250,9 +252,7 @@ class Exchange:
             try:
                 response = client.send_get(url, sent)
                 reply.status, reply.interim = response.status, client.interim
-                reply.framing = find_bad_framing(response.headers)
-                if client.stray_line and ":" not in client.stray_line:
-                    reply.framing = f"a line of the header has no colon: {client.stray_line}"
+                reply.framing = find_bad_framing(response.headers, client.stray_line)
                 # Those of one name joined: `items()` has each, of which a dict would keep the last.
                 reply.headers = {name.lower(): response.headers[name] for name in response.headers}
                 for piece in read_body_chunks(response, client):
