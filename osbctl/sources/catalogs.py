@@ -94,8 +94,9 @@ def find_only_catalog(documents: Sequence[Document], at: str = "", *, allow_nest
 
 
 def is_in_spring_catalog(catalog_pointer: str) -> bool:
-    """Return whether the JSON pointer is in Spring's property of the catalog, written as a tree or with dots."""
-    return "/spring/cloud/openservicebroker/catalog/" in (catalog_pointer + "/").replace(".", "/")
+    """Return whether the JSON pointer is in Spring's property of the catalog, a tree or with dots, in any spelling."""
+    keys = f"{catalog_pointer}/".lower().translate({ord("."): "/", ord("-"): None, ord("_"): None})
+    return "/spring/cloud/openservicebroker/catalog/" in keys
 
 
 def has_services(data: Mapping[str, Any]) -> bool:

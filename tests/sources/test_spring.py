@@ -147,6 +147,12 @@ def test_values_are_converted_to_the_type_of_their_field(field: str, value: Any,
     assert [*map(type, plan.values())] == [type(sent)]
 
 
+@each("key", ["open-service-broker.catalog", "openServiceBroker.Catalog", "open_service_broker.catalog"])
+def test_the_property_is_known_in_any_spelling(key: str) -> None:
+    text = f"Spring.cloud.{key}:\n  services: [{{name: a, planUpdateable: yes, plans: []}}]"
+    assert parse_catalog(text, "application.yml").data["services"][0]["plan_updateable"] is True
+
+
 def test_words_are_booleans_as_spring_reads_yaml() -> None:
     """Asked of Spring's own code; quotes make them text."""
     fields = "{name: on, tags: [yes, n, 'no'], metadata: {properties: {a: [off, y], b: Yes, c: 'yes'}}, plans: []}"
