@@ -197,15 +197,19 @@ def read_files_in_git(sources: Sequence[str]) -> Iterator[bytes]:
     Links are not followed.
     """
     for start in range(0, len(sources), 100):  # which are in memory at the same time
-        some = sources[start : start + 100]
-        listed = run_git("cat-file", "--batch-check", stdin=b"".join(map(_batch_line, some))) or b""
-        blobs = [re.fullmatch(rb"(\w+) blob (\d+)", line) for line in listed.split(b"\n")[:-1]]
-        if None in blobs or len(blobs) < len(some):
-            missing = next((each for each, blob in zip(some, blobs, strict=False) if not blob), some[-1])
-            raise _no_blob_error(*missing.split(":", 1))
-        found = [(blob[1].decode(), int(blob[2])) for blob in blobs if blob]
+        found = _find_blobs(sources[start : start + 100])
         read = iter(_read_blobs([blob for blob in found if blob[1] <= MAX_BYTES]))
         yield from (next(read) if size <= MAX_BYTES else b"" for _, size in found)
+
+
+def _find_blobs(sources: Sequence[str]) -> list[tuple[str, int]]:
+    """The id and the size of the blob of each file `REV:path`. Raises SourceError: one is missing."""
+    listed = run_git("cat-file", "--batch-check", stdin=b"".join(map(_batch_line, sources))) or b""
+    blobs = [re.fullmatch(rb"(\w+) blob (\d+)", line) for line in listed.split(b"\n")[:-1]]
+    if None in blobs or len(blobs) < len(sources):
+        missing = next((each for each, blob in zip(sources, blobs, strict=False) if not blob), sources[-1])
+        raise _no_blob_error(*missing.split(":", 1))
+    return [(blob[1].decode(), int(blob[2])) for blob in blobs if blob]
 
 
 def _read_blobs(blobs: Sequence[tuple[str, int]]) -> list[bytes]:
