@@ -6,8 +6,9 @@ last one. It is written like this neighbour: on a line of its own or not, in JSO
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -103,17 +104,18 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[offset:]])
 
 
-def offset_before(edits: Iterable[Edit], offset: int) -> int:
-    """The offset in a text of what is at `offset` once the edits are applied; of new text, where that was put."""
-    growth = 0
-    for each in _without_overlaps(edits):
-        start = each.start + growth
-        if offset < start:
-            break
-        if offset < start + len(each.new):
-            return each.start
-        growth += len(each.new) - (each.end - each.start)
-    return offset - growth
+def offset_before(edits: Iterable[Edit]) -> Callable[[int], int]:
+    """Give the offset in a text of what is at an offset once the edits are applied; of new text, where that was put."""
+    applied = [*_without_overlaps(edits)]
+    growth = [0, *accumulate(len(each.new) - (each.end - each.start) for each in applied)]
+    starts = [each.start + before for each, before in zip(applied, growth, strict=False)]
+
+    def find(offset: int) -> int:
+        index = bisect_right(starts, offset)
+        is_new = index and offset < starts[index - 1] + len(applied[index - 1].new)
+        return applied[index - 1].start if is_new else offset - growth[index]
+
+    return find
 
 
 def _without_overlaps(edits: Iterable[Edit]) -> Iterator[Edit]:

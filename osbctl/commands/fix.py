@@ -316,7 +316,7 @@ def _fix_in_passes(
     before, after = dict(files), dict(files)
     fixed: list[Finding] = []
     failed: list[FindingFix] = []
-    made: list[dict[str, list[Edit]]] = []
+    made: list[dict[str, Callable[[int], int]]] = []
     tried_at = 0
     document = read(after)
     findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
@@ -336,7 +336,7 @@ def _fix_in_passes(
         changes = step.changed_files()
         before, after = {name: step.original_content(name) for name in changes} | before, after | changes
         fixed += _locate_before(step.fixed_findings, step, made, before)
-        made.append(step.edits_by_file())
+        made.append({name: offset_before(edits) for name, edits in step.edits_by_file().items()})
         findings = add_schema_draft_fixes(validate_document(document, options).findings, document)
     unsafe_only = [] if unsafe else [*group_by_finding(_find_possible_fixes(findings, document, after, read, True))]
     waiting = set(unsafe_only)
@@ -349,7 +349,7 @@ def _fix_in_passes(
 
 
 def _locate_before(
-    findings: Iterable[Finding], step: Pass, earlier: list[dict[str, list[Edit]]], before: dict[str, bytes]
+    findings: Iterable[Finding], step: Pass, earlier: list[dict[str, Callable[[int], int]]], before: dict[str, bytes]
 ) -> Iterator[Finding]:
     """The findings of a pass with locations in the files `before` the `earlier` passes, by the edits of these."""
     lines: dict[str, Lines] = {}
@@ -362,7 +362,7 @@ def _locate_before(
             continue
         name, offset = location.source, step.offset_of(location)
         for each in reversed(edits):
-            offset = offset_before(each, offset)
+            offset = each(offset)
         if name not in lines:
             lines[name] = Lines(name, decode_utf8(before[name], name))
         yield finding._replace(location=lines[name].at(offset))

@@ -246,7 +246,7 @@ def test_an_offset_is_followed_back_through_edits() -> None:
     edits = [Edit(1, 3, "long"), Edit(2, 4, "overlaps"), Edit(5, 5, "new"), Edit(6, 8, "")]
     after = apply_edits("abcdefghij", edits)
     assert after == "alongdenewfij"
-    before = [offset_before(edits, offset) for offset in range(len(after))]
+    before = [*map(offset_before(edits), range(len(after)))]
     assert before == [0, 1, 1, 1, 1, 3, 4, 5, 5, 5, 5, 8, 9]
 
 
