@@ -76,6 +76,8 @@ def syntax_finding(error: Any, text: str, lines: Lines) -> Finding:
     if finding or (finding := _find_open_bracket(text, offset, lines)):
         return finding
     if problem == "could not find expected ':'" and begun:
+        if text.startswith("{{", begun.index):
+            return lines.error("syntax", "this line is not YAML", begun.index, "a template? render it first")
         hint = "write key: value, or indent it if it continues the text above"
         return lines.error("syntax", "a colon is missing behind this key", begun.index, hint)
     sentence: Sentence = f"not valid YAML: {problem}" + (f", {context}" if context else "")

@@ -134,6 +134,7 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a bracket open at the end": ("a.yaml", "a: {\n  b: [1,\n\n", "syntax 2:6 not closed before the end"),
     "a comma missing in brackets": ("a.yaml", "a: [{b: 1\n  c: 2}]\n", "syntax 2:4 is a comma, or"),
     "a key without a colon": ("a.yaml", "a:\n  b: 1\n  met\n\n  c: 1\n", "syntax 3:3 a colon is missing"),
+    "a line of a template": ("a.yaml", "a:\n{{- range .b }}\n- c: 1\n{{- end }}\n", "syntax 2:1 a template?"),
     "a key at the end without a colon": ("a.yaml", "a: 1\nb", "syntax 2:1 a colon is missing"),
     "a wrong indentation": ("a.yaml", "a:\n  b: 1\n c: 2\n", "syntax 3:2 indent it like"),
     "two colons": ("a.yaml", "a: b: c\n", "syntax 1:5 quote text that contains a colon"),
