@@ -40,7 +40,7 @@ def spring_key(name: str) -> str:
 
 def has_name(key: str, name: str) -> bool:
     """Return whether a key of a text may be sent under this name."""
-    return key == name or _normalize_name(key) == _normalize_name(name)
+    return _normalize_name(key) == _normalize_name(name)
 
 
 def rename_spring_fields(document: Document) -> Document:
@@ -193,9 +193,9 @@ def _with_booleans_of_1_1(document: Document) -> Any:
 def _entries(value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """The key, its first element and the value of each entry; the value of more elements is an object of the rest."""
     for key, item in value.items():
-        match = _ELEMENT.match(key)
-        rest = key[match.end() :].removeprefix(".") if match else ""
-        yield key, match[0] if match and rest else key, {rest: item} if rest else item
+        element = match[0] if (match := _ELEMENT.match(key)) else key
+        rest = key[len(element) :].removeprefix(".")
+        yield key, element if rest else key, {rest: item} if rest else item
 
 
 def _sent_name(kind: str, element: str) -> str:

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from osbctl.findings import DocumentError
+from osbctl.paths import JsonPath
 from osbctl.sources.catalogs import parse_catalog
+from osbctl.sources.spring import has_name, sent_value, spring_key
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.case import case, each
@@ -94,6 +96,8 @@ spring.cloud.openservicebroker.catalog.services:
   - metadata: {{properties: {{b: [1], c: {{d: 1}}}}}}
     schemas: {{}}
   - metadata: {{properties: 5}}
+    free{"-" * 60}: true
+    Free: true
 """
 BELOW, BRACKETS = "write it below `properties`", "with the brackets and quotes"
 FOUND = [
@@ -120,6 +124,7 @@ FOUND = [
         "write it as text, or declare the catalog in code",
     ),
     (8, "error", "Spring's broker does not start with an empty object here", "remove it"),
+    (11, "warning", f"Spring's broker takes 'free{'-' * 36}' and 'Free' for one field", "remove one of them"),
     (9, "error", "`properties` must be an object", "write fields of the metadata in it, or remove it"),
 ]
 
@@ -160,3 +165,30 @@ def test_words_are_booleans_as_spring_reads_yaml() -> None:
     (service,) = document.data["services"]
     assert (service["name"], service["tags"]) == ("true", ["true", "n", "no"])
     assert service["metadata"] == {"a": [False, "y"], "b": True, "c": "yes"}
+
+
+@each("key, name, is_name", [
+    ("plan-updateable", "plan_updateable", True), ("[$schema]", "$schema", True), ("PLANS", "plans", True), ("plan", "plans", False),
+])  # fmt: skip
+def test_a_key_has_the_name_under_which_it_is_sent(key: str, name: str, is_name: bool) -> None:
+    assert has_name(key, name) == has_name(name, key) == is_name
+
+
+def test_a_key_is_spelled_for_spring() -> None:
+    assert [spring_key(name) for name in ("plan_updateable", "$schema", "name")] == [
+        "planUpdateable",
+        "[$schema]",
+        "name",
+    ]
+
+
+PLAN = ("services", 0, "plans", 0)
+
+
+@each("value, path, sent", [
+    ("yes", ("services", 0, "plan_updateable"), True), ("60", (*PLAN, "maximum_polling_duration"), 60),
+    (5, (*PLAN, "metadata", "displayName"), "5"), ({"displayName": 5}, (*PLAN, "metadata"), {"displayName": "5"}),
+    (5, (*PLAN, "schemas", "service_instance", "create", "parameters", "title"), 5), ("yes", (*PLAN, "metadata", "x", "free"), "yes"),
+])  # fmt: skip
+def test_the_value_of_a_renamed_field_is_converted(value: Any, path: JsonPath, sent: Any) -> None:
+    assert sent_value(value, path) == sent
