@@ -108,7 +108,7 @@ Rule("spring-binding", ERROR, READING).register("""Spring's broker does not read
     It does not start with an object without fields, or with `properties` that are not an object. Other findings are
     warnings. Of metadata, it sends the fields that it knows and what is in `properties`; of the `properties` of a plan,
     it sends lists as objects with the keys 0, 1 and so on. A key such as `$schema` needs brackets and quotes:
-    `'[$schema]'`.
+    `'[$schema]'`. `yes` and `off` are booleans there, as in YAML 1.1.
     Source: Spring Boot 3.3, Binder; Spring Cloud Open Service Broker 4.3, ServiceMetadata and PlanMetadata""")
 Rule("yaml-1.1", WARNING, READING).register("""YAML 1.1 readers see another value here.
 
