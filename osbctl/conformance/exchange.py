@@ -36,7 +36,7 @@ _LENGTH = re.compile("[0-9]{1,18}")
 def find_bad_framing(headers: HTTPHeaderDict, stray_line: str) -> str:
     """The headers that say in no valid way where the body ends (RFC 9112 §6.3; Go, net/http, transfer.go), in a line.
 
-    `stray_line` is the first line that is none. Empty if all is well.
+    `stray_line` is the first line that is not a header. Empty if all is well.
     """
     if stray_line and ":" not in stray_line:
         return f"a line of the header has no colon: {stray_line}"
