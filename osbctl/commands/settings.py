@@ -84,7 +84,7 @@ def _source_path(source: str) -> str:
     if registered_name(source):
         return ""
     path = source.partition(":")[2]
-    if os.path.exists(source) or not path:  # noqa: PTH110
+    if os.path.exists(source) or not path or os.path.splitdrive(source)[0]:  # noqa: PTH110  # C:/catalog.yaml
         return source
     top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip()
     is_here = os.path.exists(path) and not os.path.exists(top + path)  # noqa: PTH110
