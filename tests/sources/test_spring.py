@@ -16,7 +16,7 @@ import pytest
 from osbctl.findings import DocumentError
 from osbctl.paths import JsonPath
 from osbctl.sources.catalogs import parse_catalog
-from osbctl.sources.spring import has_name, sent_value, spring_key
+from osbctl.sources.spring import has_name, sent_path, sent_value, spring_key
 from osbctl.validation.options import ValidationOptions
 from osbctl.validation.pipeline import validate_document
 from tests.case import case, each
@@ -175,6 +175,9 @@ def test_a_key_has_the_name_under_which_it_is_sent(key: str, name: str, is_name:
 
 
 def test_a_key_is_spelled_for_spring() -> None:
+    path = ("services", 0, "PLANS", 1, "schemas", "service-instance", "create", "parameters", "[$schema]", "ä")
+    sent = ("services", 0, "plans", 1, "schemas", "service_instance", "create", "parameters", "$schema", "ä")
+    assert sent_path(path) == sent
     assert [spring_key(name) for name in ("plan_updateable", "$schema", "name")] == [
         "planUpdateable",
         "[$schema]",
