@@ -26,6 +26,7 @@ from osbctl.client.connection_options import (
 from osbctl.client.http_client import (
     MAX_RECEIVED,
     NAME_CERTIFICATE,
+    UNPACKED,
     WRITE_HTTPS,
     HttpClient,
     normalize_content_encoding,
@@ -111,7 +112,7 @@ def fetch_catalog(address: str, options: ConnectionOptions) -> CatalogResponse:
         body = b"".join(read_body_chunks(response, client))
     value, reason = parse_json_body(body)
     coding = normalize_content_encoding(response.headers.get("Content-Encoding"))
-    if reason and coding not in ("", "gzip"):
+    if reason and coding not in UNPACKED:
         shown = escape_line(options.redact_credentials(coding[:MAX_RECEIVED]))[:40]
         text = f"the answer is compressed as {shown}, which the request did not ask for"
         raise SourceError(f"{client.name}: {text}", "platforms understand gzip at most")

@@ -24,6 +24,8 @@ from osbctl.text import escape_line
 _TOO_SLOW = ("it accepted the request, but did not answer in time", "platforms wait 15 to 60 seconds")
 _STALLED = ("the TLS handshake was not finished in time", "check that this port speaks TLS")
 NAME_CERTIFICATE = "if it asks clients for a certificate, --client-cert names one that it accepts, with its key"
+UNPACKED = ("", "gzip")
+"""The values of Content-Encoding, normalized, with which a body is read."""
 WRITE_HTTPS = "this port speaks TLS: write https:// in the address"
 _PROXY = "HTTPS_PROXY or ALL_PROXY names it; NO_PROXY names hosts that are reached without it"
 _CHUNK = 65_536

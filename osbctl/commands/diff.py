@@ -35,6 +35,7 @@ from osbctl.sources.read_bytes import (
     is_revision,
     path_from_here,
     path_in_revision,
+    path_to_top,
     read_files_in_git,
     run_git,
 )
@@ -336,9 +337,10 @@ def pair_with_revision(revision: str, sources: Sequence[str], folder: str, exclu
     """
     from osbctl.sources.discovery import excludes, is_below
 
-    top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip() or os.curdir
-    moved, _ = _changed_paths(revision, top)
-    changed = _changed_paths(revision, folder)[1] if folder else {}
+    top = path_to_top() or os.curdir
+    moved, changed = _changed_paths(revision, top)
+    if folder != top:
+        changed = _changed_paths(revision, folder)[1] if folder else {}
     now = [*map(path_from_here, sources)]
     is_excluded = excludes(excluded)
     pairs, below = [], set(now)

@@ -14,7 +14,7 @@ from osbctl.errors import ConfigError, OsbctlError, UsageError
 from osbctl.findings import FailOn, Severity
 from osbctl.platforms import DEFAULT_API_VERSION, ApiVersion, Platform
 from osbctl.rule import RULES, USER_PREFIX, Category, Rule, matching_rules
-from osbctl.sources.read_bytes import MAX_BYTES, registered_name, run_git
+from osbctl.sources.read_bytes import MAX_BYTES, path_to_top, registered_name
 from osbctl.text import did_you_mean
 from osbctl.validation.options import IgnoreAt, ValidationOptions
 
@@ -86,7 +86,7 @@ def _source_path(source: str) -> str:
     path = source.partition(":")[2]
     if os.path.exists(source) or not path or os.path.splitdrive(source)[0]:  # noqa: PTH110  # C:/catalog.yaml
         return source
-    top = os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip()
+    top = path_to_top()
     is_here = os.path.exists(path) and not os.path.exists(top + path)  # noqa: PTH110
     return path if is_here or path.startswith(("./", "../")) else top + path
 

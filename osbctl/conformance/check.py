@@ -25,7 +25,7 @@ from osbctl.client.catalog_client import (
     status_error,
 )
 from osbctl.client.connection_options import ConnectionOptions, SentPassword, basic_auth, check_options
-from osbctl.client.http_client import NAME_CERTIFICATE, Failure, NoResponseError, normalize_content_encoding
+from osbctl.client.http_client import NAME_CERTIFICATE, UNPACKED, Failure, NoResponseError, normalize_content_encoding
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.conformance.exchange import Exchange, Fault, Probe, Reply, merge_faults
 from osbctl.conformance.rules import EVERY
@@ -43,7 +43,6 @@ MOST_SILENT = 2  # after so many requests without a whole answer no more are sen
 _TELLING = 12  # characters; a shorter password is looked for in the form in which it is sent alone
 _NOBODY, _WRONG = "osbctl-check-nobody", "osbctl-check-wrong"
 _MOST_TOLD = 3
-_UNPACKED = ("", "gzip")  # the codings whose bodies osbctl reads
 _CATALOG = "status, headers and body of the catalog"
 _STATUS_HINTS = {404: "check that this is the broker's address", 412: "--api-version asks with another version"}
 _BASIC = re.compile(r"(?:^|,)\s*basic(?:\s|,|$)", re.IGNORECASE)
@@ -271,7 +270,7 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
     if reply.fault:
         yield _cut_fault(reply, platforms)
     elif why := reply.non_object_reason:
-        if coding in _UNPACKED:
+        if coding in UNPACKED:
             text = f"the body is not a JSON object: {reply.redact(why)}"
             refused = [platform for platform in platforms if platform not in reply.readings]
             yield Fault("wire-not-json", text, reply, refused_by=refused)
@@ -283,7 +282,7 @@ def _check_body(reply: Reply, platforms: Collection[Platform]) -> Iterator[Fault
 
 def _check_coding(reply: Reply, platforms: Collection[Platform], coding: str) -> Iterator[Fault]:
     """Check that the body is not compressed, which the request did not ask for, nor called so."""
-    if coding not in _UNPACKED and not reply.non_object_reason:  # `utf-8` is a common mistake
+    if coding not in UNPACKED and not reply.non_object_reason:  # `utf-8` is a common mistake
         text = f"the body is not compressed, and Content-Encoding is {reply.redact(coding)}"
         yield Fault("wire-gzip-unasked", text, reply, Severity.WARNING, ())
     elif coding:
@@ -392,7 +391,7 @@ def _compare_gzip_reply(first_reply: Reply, reply: Reply) -> Iterator[Fault]:
     if reply.fault:
         is_broken = "content-encoding" in reply.headers and reply.failure not in (Failure.TOO_SLOW, Failure.TOO_LARGE)
         yield Fault("wire-gzip-broken", reply.fault, reply) if is_broken else _cut_fault(reply, reply.platforms)
-    elif coding == "x-gzip" or (reply.non_object_reason and normalize_content_encoding(coding) not in _UNPACKED):
+    elif coding == "x-gzip" or (reply.non_object_reason and normalize_content_encoding(coding) not in UNPACKED):
         text = f"the body is compressed as {reply.redact(coding)}, and platforms in Go unpack gzip alone"
         yield Fault("wire-gzip-broken", text, reply)
     elif reply.json != first_reply.json:

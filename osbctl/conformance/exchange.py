@@ -28,8 +28,6 @@ from osbctl.text import escape_line
 _TOKEN = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
 """A string or a comment. One without an end takes the rest, so that a search is linear."""
 _RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
-
-
 _LENGTH = re.compile("[0-9]{1,18}")
 
 

@@ -253,15 +253,20 @@ def _list_in_git(source: str, top: str, tree: str, below: str = "") -> Iterator[
 def path_in_revision(revision: str, path: str) -> str:
     """The source that is `path` (from the working folder) in a revision."""
     relative = path_from_here(path)
-    if relative != "." and _is_top_of_clone(os.getcwd()):  # noqa: PTH109
+    if relative != "." and not path_to_top():
         return f"{revision}:{relative}"
     return f"{revision}:./{'' if relative == '.' else relative}"
 
 
+def path_to_top() -> str:
+    """The path from the working folder to the top of the clone, as `../`; empty there, and outside of a clone."""
+    return _path_to_top_from(os.getcwd())  # noqa: PTH109
+
+
 @cache
-def _is_top_of_clone(_folder: str) -> bool:
-    """Return whether git finds no other folder above the working folder. A run asks for each of many files."""
-    return (run_git("rev-parse", "--show-prefix") or b"").strip() == b""
+def _path_to_top_from(_folder: str) -> str:
+    """The path from the working folder. A run asks for each of many files."""
+    return os.fsdecode(run_git("rev-parse", "--show-cdup") or b"").strip()
 
 
 def path_from_here(path: str) -> str:

@@ -11,6 +11,7 @@ from osbctl.findings import Finding, Severity
 from osbctl.messages import Message, Sentence, Value
 from osbctl.paths import JsonPath, get_at
 from osbctl.sources.document import ComposedDocument, Document
+from osbctl.sources.read_bytes import MAX_DEPTH
 
 _DEFAULTS = {"service": {"bindable": False}}
 """Fields that Spring's broker sends by default, by kind of object (autoconfigure, ServiceDefinition.java)."""
@@ -24,9 +25,6 @@ _METADATA = {
 """Fields of metadata that Spring's broker sends (ServiceMetadata.java, PlanMetadata.java)."""
 _NOT_SENT = {"service_metadata": ("properties", "imageUrlResource"), "plan_metadata": ("properties",)}
 """Fields of metadata that it knows, too."""
-
-_MAX_LEVELS = 100
-"""Keys are taken apart down to so many levels, as deep as a document may be."""
 
 _BOOLEANS = {**BOOLEAN_WORDS, "1": True, "0": False}
 _ELEMENT = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^.\[]+")
@@ -97,7 +95,7 @@ class _Binder:
 
     def bind(self, value: Any, kind: str, path: JsonPath) -> Any:
         """Bind the object of this kind at `path`, or the list of objects; `kind` is empty for maps."""
-        if not isinstance(value, dict | list) or len(path) > _MAX_LEVELS:
+        if not isinstance(value, dict | list) or len(path) > MAX_DEPTH:
             return value
         if isinstance(value, list):
             return [self.bind(item, kind, (*path, index)) for index, item in enumerate(value)]
