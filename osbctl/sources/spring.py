@@ -23,8 +23,8 @@ _METADATA = {
     "plan_metadata": {"displayName", "bullets", "costs"},
 }  # fmt: skip
 """Fields of metadata that Spring's broker sends (ServiceMetadata.java, PlanMetadata.java)."""
-_NOT_SENT = {"service_metadata": ("properties", "imageUrlResource"), "plan_metadata": ("properties",)}
-"""Fields of metadata that it knows, too."""
+_READ_TOO = {"service_metadata": ("properties", "imageUrlResource"), "plan_metadata": ("properties",)}
+"""Fields of metadata that it sends under other names: a file whose image is the `imageUrl`, and more fields."""
 
 _BOOLEANS = {**BOOLEAN_WORDS, "1": True, "0": False}
 _ELEMENT = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^.\[]+")
@@ -111,7 +111,7 @@ class _Binder:
             name, place = _sent_name(kind, element), (*path, key)
             if kind in _METADATA and name not in _METADATA[kind]:
                 properties += [(item, place)] if name == "properties" else []
-                self._check_sent(name, place)
+                self._check_sent(name, kind, place)
                 continue
             bound = self.bind(_convert_value(item, kind, name), PARTS.get(kind, {}).get(name, ""), place)
             self._put_field(sent, name, bound, place, written)
@@ -136,9 +136,9 @@ class _Binder:
         if first == key or key == _kebab_case(name):
             self.sent.put(sent, name, bound, (self._document, path))
 
-    def _check_sent(self, name: str, path: JsonPath) -> None:
-        """Report a field of metadata that is not sent."""
-        if name not in ("properties", "imageUrlResource"):  # a file whose image is sent as `imageUrl`
+    def _check_sent(self, name: str, kind: str, path: JsonPath) -> None:
+        """Report a field of metadata of this kind that is not sent."""
+        if name not in _READ_TOO[kind]:
             message = "Spring's broker does not send {}, which is not below `properties`"
             self._report(
                 Message(message, Value(path[-1], limit=40)), path, "write it below `properties`", Severity.WARNING
@@ -263,7 +263,7 @@ def _number_in_text(value: Any, kind: type[int | float]) -> Any:
 @cache
 def _sent_names_by_normalized(kind: str) -> dict[str, str]:
     """The names of the fields as the broker sends them, by normalized name."""
-    return {_normalize_name(name): name for name in (*known_fields(kind), *_NOT_SENT.get(kind, ()))}
+    return {_normalize_name(name): name for name in (*known_fields(kind), *_READ_TOO.get(kind, ()))}
 
 
 def _normalize_name(key: str) -> str:

@@ -93,7 +93,7 @@ spring.cloud.openservicebroker.catalog.services:
   planUpdateable: false
   plan_updateable{"-" * 60}: false
   plans:
-  - metadata: {{properties: {{b: [1], c: {{d: 1}}}}}}
+  - metadata: {{imageUrlResource: x, properties: {{b: [1], c: {{d: 1}}}}}}
     schemas: {{}}
   - metadata: {{properties: 5}}
     free{"-" * 60}: true
@@ -123,6 +123,7 @@ FOUND = [
         "Spring's broker sends lists in `properties` of a plan as objects with keys 0, 1 and so on",
         "write it as text, or declare the catalog in code",
     ),
+    (7, "warning", "Spring's broker does not send 'imageUrlResource', which is not below `properties`", BELOW),
     (8, "error", "Spring's broker does not start with an empty object here", "remove it"),
     (11, "warning", f"Spring's broker takes 'free{'-' * 36}' and 'Free' for one field", "remove one of them"),
     (9, "error", "`properties` must be an object", "write fields of the metadata in it, or remove it"),
