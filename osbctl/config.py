@@ -185,8 +185,7 @@ def _parse_config(origin: str, table: dict[str, Any], extending: tuple[str, ...]
     base = _load_base(origin, table["extends"], extending) if "extends" in table else Config()
     entries = (_parse_per_path(origin, entry) for entry in table.get("per-path", ()))
     layers = (*base.layers, Layer(origin, None, settings), *entries)
-    config = Config(origin, layers=layers)
-    return config._merge(layer for layer in layers if layer.paths is None)
+    return Config(origin, layers=layers)._merge(layer for layer in layers if layer.paths is None)
 
 
 def _load_base(origin: str, name: str, extending: tuple[str, ...]) -> Config:

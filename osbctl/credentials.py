@@ -216,7 +216,11 @@ def parse_credentials(text: str, name: str = "credentials") -> tuple[CredentialR
 
 
 def _parse_records(text: str, name: str) -> tuple[CredentialRecord, ...]:
-    return _parse_json_records(text, name) if looks_like_json(text) else _parse_htpasswd(text, name)
+    if looks_like_json(text):
+        return _parse_json_records(text, name)
+    lines = ((row, line.strip()) for row, line in enumerate(text.split("\n"), 1))
+    entries = ((row, line) for row, line in lines if line and not line.startswith("#"))
+    return tuple(_parse_htpasswd_line(line, f"{name}:{row}", number) for number, (row, line) in enumerate(entries, 1))
 
 
 def looks_like_json(text: str) -> bool:
@@ -269,12 +273,6 @@ def _create_record(location: str, number: int, **fields: str) -> CredentialRecor
         return CredentialRecord(**fields, number=number)
     except ConfigError as error:
         raise ConfigError(f"{location}: {error.message}", error.advice) from None
-
-
-def _parse_htpasswd(text: str, name: str) -> tuple[CredentialRecord, ...]:
-    lines = ((row, line.strip()) for row, line in enumerate(text.split("\n"), 1))
-    entries = ((row, line) for row, line in lines if line and not line.startswith("#"))
-    return tuple(_parse_htpasswd_line(line, f"{name}:{row}", number) for number, (row, line) in enumerate(entries, 1))
 
 
 def _parse_htpasswd_line(line: str, location: str, number: int) -> CredentialRecord:

@@ -112,8 +112,7 @@ def _properties(root: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, 
     Last come those that only alternatives name.
     """
     named: dict[str, JsonValue] = {name: {"allOf": found} for name, found in _parts_by_name([schema]).items()}
-    others = _parts_by_name(_alternatives(root, schema, "oneOf", "anyOf", "then", "else"))
-    for name, found in others.items():
+    for name, found in _parts_by_name(_alternatives(root, schema, "oneOf", "anyOf", "then", "else")).items():
         named.setdefault(name, {"anyOf": found} if found[1:] else found[0])
     for name, part in named.items():
         parts = _resolve(root, part)

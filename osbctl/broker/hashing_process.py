@@ -45,8 +45,7 @@ class HashingProcess:
         Raises HashingError if the child dies twice, fails or takes more than `timeout` seconds; OSError if none starts.
         """
         self._asked += 1
-        job = {"number": self._asked, "password": password, "hashes": list(hashes)}
-        line = json.dumps(job).encode() + b"\n"
+        line = json.dumps({"number": self._asked, "password": password, "hashes": list(hashes)}).encode() + b"\n"
         answer = self._query_child(line, timeout) or self._query_child(line, timeout)
         if not answer:
             raise HashingError("the hashing process died")

@@ -36,8 +36,7 @@ def listen_tcp(host: str, port: int) -> list[socket.socket]:
         for sock in sockets:
             sock.close()
         number = error.errno or 0
-        text = f"cannot listen on {host}:{port}: {os.strerror(number)}"
-        raise ConfigError(text, _ADVICE.get(number, "")) from error
+        raise ConfigError(f"cannot listen on {host}:{port}: {os.strerror(number)}", _ADVICE.get(number, "")) from error
     return sockets
 
 

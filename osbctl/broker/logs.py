@@ -32,13 +32,7 @@ class LineWriter(Generic[T]):
     """
 
     def __init__(
-        self,
-        output: int,
-        to_line: Callable[[T], str],
-        *,
-        name: str = "",
-        seconds: float = 0.1,
-        limit: int = 10_000,
+        self, output: int, to_line: Callable[[T], str], *, name: str = "", seconds: float = 0.1, limit: int = 10_000
     ) -> None:
         self._output, self._to_line, self._seconds, self._limit = output, to_line, seconds, limit
         self._items: deque[T] = deque()

@@ -165,8 +165,7 @@ def compose_folder(
 
 def check_composed_catalog(document: Document, config: Config) -> tuple[Finding, ...]:
     """Validate a composed catalog; return its findings. Raises DocumentError: it has errors."""
-    options = validation_options(ValidationSettings((document.name,)), config)
-    result = validate_document(document, options)
+    result = validate_document(document, validation_options(ValidationSettings((document.name,)), config))
     if result.errors:
         raise DocumentError(result.errors)
     return result.findings

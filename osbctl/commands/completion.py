@@ -41,8 +41,7 @@ def _words_of_shell() -> tuple[list[str], str]:
     if os.environ["_OSBCTL_COMPLETE"] != "complete_bash":
         return os.environ.get("_TYPER_COMPLETE_ARGS", "").split()[1:], ""
     words: list[str] = []
-    index = int(os.environ["COMP_CWORD"])
-    split = os.environ["COMP_WORDS"].split("\n")[: index + 1]
+    split = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     for before, word in zip(["", *split], split, strict=False):
         if words and {before, word} & {":", "="}:
             words[-1] += word

@@ -366,8 +366,7 @@ class RegisteredBrokerClient(NamedTuple):
     def find_password_in_stored_catalog(self, broker: RegisteredBroker, sent: ConnectionOptions) -> tuple[Remark, ...]:
         """The reason to show and compare nothing: the stored catalog contains the password of the broker."""
         message = "the stored catalog contains the broker's password: `osbctl brokers remove` it, and add it again"
-        found = _find_password(broker.catalog, broker.data, sent)
-        return tuple(replace(one, message=message) for one in found)
+        return tuple(replace(one, message=message) for one in _find_password(broker.catalog, broker.data, sent))
 
     def check_no_password(self, body: bytes, data: dict[str, Any], sent: ConnectionOptions) -> None:
         """Raise SourceError if the catalog must not be shown, because it contains the password sent to the broker."""

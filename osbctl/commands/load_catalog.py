@@ -59,8 +59,7 @@ def load(source: CatalogSource, variables_of: "VariablesOf | None" = None) -> Lo
     for piece in json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).iterencode(document.data):
         body += piece.encode()
         if len(body) > source.max_bytes:
-            message = f"as JSON the catalog is larger than {source.max_bytes:,} bytes"
-            raise ConfigError(message, "raise --max-bytes")
+            raise ConfigError(f"as JSON the catalog is larger than {source.max_bytes:,} bytes", "raise --max-bytes")
     settings = ValidationSettings((source.source,), api_version=source.api_version, platforms=source.platforms)
     options = validation_options(settings, first_config([source.source], source.config))._replace(literal=True)
     result = validate_document(document, options)

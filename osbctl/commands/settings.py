@@ -232,8 +232,7 @@ def read_user_schemas(
     files: Iterable[str], config: Config
 ) -> tuple[tuple[tuple[str, object], ...], Mapping[str, Rule]]:
     """The schemas of options and configuration, each with its name in reports, and the rules that they name, by id."""
-    names = (*files, *map(_relative_path, config.schema))
-    schemas = tuple((name, _read_user_schema(name)) for name in names)
+    schemas = tuple((name, _read_user_schema(name)) for name in (*files, *map(_relative_path, config.schema)))
     if not schemas:
         return (), {}
     from osbctl.validation.user_schema import read_user_rules

@@ -110,8 +110,7 @@ def _request_catalog(exchange: Exchange, faults: list[Fault]) -> tuple[Exchange,
     if not exchange.secure:
         faults.append(Fault("wire-plain-http", f"{exchange.name} is plain HTTP", hint="serve it over HTTPS"))
     for _ in range(MAX_REDIRECTS + 1):
-        first = Probe(header_changes={"X-Broker-API-Request-Identity": IDENTITY}, tests=_CATALOG)
-        reply = exchange.send_request(first)
+        reply = exchange.send_request(Probe(header_changes={"X-Broker-API-Request-Identity": IDENTITY}, tests=_CATALOG))
         if failed := reply.no_response:
             if failed.kind is Failure.UNREACHABLE:
                 raise failed

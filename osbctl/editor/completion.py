@@ -77,8 +77,7 @@ def is_in_spring(path: JsonPath) -> bool:
 
 def first_version_with(path: JsonPath, subpath: PurePath | None) -> ApiVersion:
     """The first API version whose schema has the field at `path`; the oldest where that is unknown."""
-    versions = [version for version in ApiVersion if schema_at(path, version, subpath)]
-    return min(versions, default=min(ApiVersion))
+    return next((version for version in ApiVersion if schema_at(path, version, subpath)), min(ApiVersion))
 
 
 def object_fields(part: FieldSchema) -> dict[str, FieldSchema]:

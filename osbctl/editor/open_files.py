@@ -58,8 +58,7 @@ def find_source(path: str, text: str) -> str | None:
 def analyse_source(source: str, unsaved: Mapping[str, str], variables_of: VariablesOf | None = None) -> Analysis:
     """Validate one source. `unsaved` are the texts in the editor, by resolved path; they replace the files on disk."""
     try:
-        config = resolve_config(source)
-        options = validation_options(ValidationSettings((source,)), config)
+        options = validation_options(ValidationSettings((source,)), resolve_config(source))
     except OsbctlError as error:
         place = Location(source, 1, 1) if source in unsaved else None
         return Analysis(source, (error_findings(error, source)[0]._replace(location=place),))

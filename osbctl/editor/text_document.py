@@ -176,8 +176,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
         return None
     start, end = _word_span_at(text, offset)
     colon = "" if BEFORE_COLON.match(text, end) else ": "
-    marked = f"{text[:start]}{_MARK}{colon}{text[end:]}".encode("utf-8", "replace").decode()
-    builder = _MarkBuilder(marked)
+    builder = _MarkBuilder(f"{text[:start]}{_MARK}{colon}{text[end:]}".encode("utf-8", "replace").decode())
     if not builder.find_mark():
         return None
     path, flow = builder.path, bool(builder.around.flow_style)

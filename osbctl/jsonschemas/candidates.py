@@ -120,8 +120,7 @@ class Candidate:
     @property
     def property_places(self) -> set[JsonPath]:
         """The places at which the new schema describes the properties on the way from the top to the value."""
-        pairs = self.pair.pairs_from_top
-        return {(*pair.parent.new.path, "properties", pair.at) for pair in pairs if pair.parent}
+        return {(*pair.parent.new.path, "properties", pair.at) for pair in self.pair.pairs_from_top if pair.parent}
 
     @property
     def field(self) -> JsonPath:

@@ -164,8 +164,7 @@ class _Decoder:
                 continue
             if field != key or field in struct.spellings:
                 struct.spellings[field] = key
-            old = struct.values.get(field)
-            if isinstance(item, dict | list) and isinstance(old, dict | list | Struct):
+            if isinstance(item, dict | list) and isinstance(struct[field], dict | list | Struct):
                 self.unclear.append((*path, key))
             if item is not None or _may_be_nil(shape[field]):
                 struct.values[field] = self.decode_value(item, shape[field], (*path, key))

@@ -238,8 +238,7 @@ def _render_allow(report: DiffReport) -> str:
 
 def _toml_string(text: str) -> str:
     # JSON strings are TOML strings, except that TOML requires DEL to be escaped and has no lone surrogates.
-    whole = text.encode("utf-8", "replace").decode()
-    return escape_text(json.dumps(whole, ensure_ascii=False))
+    return escape_text(json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False))
 
 
 def _report_as_json(report: DiffReport) -> dict[str, Any]:

@@ -38,16 +38,14 @@ def render_text(report: Report) -> str:
 def _document_lines(report: Report, paint: AnsiStyle) -> Iterator[str]:
     for result in report.results:
         for finding in result.findings:
-            show_fix = result.editable
-            yield from (
-                [_finding_headline(finding, paint, show_fix)]
-                if report.concise
-                else _finding_lines(finding, paint, report.width, show_fix)
-            )
-        if not report.quiet:
-            yield from (
-                [_concise_summary(result, paint)] if report.concise else _summary_lines(result, paint, report.width)
-            )
+            if report.concise:
+                yield _finding_headline(finding, paint, result.editable)
+            else:
+                yield from _finding_lines(finding, paint, report.width, result.editable)
+        if report.concise and not report.quiet:
+            yield _concise_summary(result, paint)
+        elif not report.quiet:
+            yield from _summary_lines(result, paint, report.width)
 
 
 def format_findings(findings: Iterable[Finding], color: bool = False, width: int = 0) -> str:
@@ -113,9 +111,8 @@ def _format_fixable_count(report: Report) -> str:
         counts.update(is_safely_fixable(f) for f in findings if is_safely_fixable(f) or f.path not in safely)
     if not counts[True]:
         return f"{counts[False]:,} fixable with `osbctl fix --unsafe`" if counts[False] else ""
-    return f"{counts[True]:,} fixable with `osbctl fix`" + (
-        f", {counts[False]:,} more with --unsafe" if counts[False] else ""
-    )
+    more = f", {counts[False]:,} more with --unsafe" if counts[False] else ""
+    return f"{counts[True]:,} fixable with `osbctl fix`{more}"
 
 
 def _summary_lines(result: ValidationResult, paint: AnsiStyle, width: int) -> Iterator[str]:

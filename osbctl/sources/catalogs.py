@@ -47,12 +47,7 @@ class _SourceValue(NamedTuple):
 
 
 def parse_catalog(
-    text: str,
-    name: str,
-    limits: Limits = DEFAULT_LIMITS,
-    *,
-    at: str = "",
-    allow_nested: bool = True,
+    text: str, name: str, limits: Limits = DEFAULT_LIMITS, *, at: str = "", allow_nested: bool = True
 ) -> Document:
     """Parse the only catalog in `text`, called `name` in reports; the rest, and errors, as in `find_only_catalog`."""
     return find_only_catalog(parse_stream(text, name, limits), at, allow_nested=allow_nested)

@@ -254,8 +254,7 @@ def not_object_finding(document: Document, value: Any, path: JsonPath) -> Findin
     kinds = {list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     what = f"the value at {pointer(path)}" if path else "the document"
     message = f"{what} is {kinds.get(type(value), 'null')}, not an object"
-    hint = "a catalog is an object with `services`"
-    return document.error("not-an-object", message, path, hint)
+    return document.error("not-an-object", message, path, "a catalog is an object with `services`")
 
 
 def other_kind_finding(name: str) -> Finding | None:

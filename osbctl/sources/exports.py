@@ -134,7 +134,11 @@ def _recognise_common_platform(documents: Sequence[Document]) -> Platform | None
         raise SourceError(f"the files are of different kinds: {kinds}", "name one export at a time")
     (platform,) = found
     if platform is None and not any(map(_is_catalog, documents)):
-        raise _unknown_format_error(documents[0])
+        name, data = documents[0].name, documents[0].data
+        if isinstance(data.get("errors"), list) or data.get("kind") == "Status":
+            raise SourceError(f"{name}: an error of the platform, not an export", "log in, and export again")
+        known = f"known exports: {'; '.join(shape.whole for shape in export_shapes())}"
+        raise SourceError(f"{name}: neither a catalog nor an export of a platform", known)
     return platform
 
 
@@ -160,13 +164,6 @@ def _refuse_v2_export(document: Document) -> None:
     if isinstance(rows, list) and any(isinstance(get_at(row, ("entity",)), dict) for row in rows):
         v3 = next(shape.whole for shape in export_shapes() if "/v3/" in shape.whole)
         raise SourceError(f"{document.name}: an export of the v2 API, which is not read", f"export from v3: {v3}")
-
-
-def _unknown_format_error(document: Document) -> SourceError:
-    if isinstance(document.data.get("errors"), list) or document.data.get("kind") == "Status":
-        return SourceError(f"{document.name}: an error of the platform, not an export", "log in, and export again")
-    known = f"known exports: {'; '.join(shape.whole for shape in export_shapes())}"
-    return SourceError(f"{document.name}: neither a catalog nor an export of a platform", known)
 
 
 def export_shapes() -> Iterable[RowFields]:

@@ -54,15 +54,13 @@ class Lines:
         if start not in self._excerpts:
             stop = self._text.find("\n", start) + 1 or len(self._text)
             text = self._text[start:stop].partition("\r")[0].removesuffix("\n")
-            self._excerpts[start] = text, self._secrets_in(start, start + len(text))
+            first = bisect_right(self._secrets, start, key=itemgetter(1))
+            after = bisect_left(self._secrets, start + len(text), key=itemgetter(0))
+            inside = ((max(0, a - start), min(b - start, len(text))) for a, b in self._secrets[first:after])
+            self._excerpts[start] = text, tuple(inside)
         (excerpt, secrets), column = self._excerpts[start], offset - start + 1
         length = len(excerpt[column - 1 : max(0, end - start)].rstrip())
         return Location(self._name, line, column, excerpt, column + length if length else 0, secrets)
-
-    def _secrets_in(self, start: int, end: int) -> tuple[tuple[int, int], ...]:
-        first = bisect_right(self._secrets, start, key=itemgetter(1))
-        after = bisect_left(self._secrets, end, key=itemgetter(0))
-        return tuple((max(0, begin - start), min(stop, end) - start) for begin, stop in self._secrets[first:after])
 
     def at_entry(self, offset: int, end: int) -> Location:
         """The location of a plain scalar of YAML; what stands in its line beside its entry may be secret."""

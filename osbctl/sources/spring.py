@@ -133,7 +133,7 @@ class _Binder:
                 "Spring's broker takes {} and {} for one field", Value(first, limit=40), Value(key, limit=40)
             )
             self._report(message, path, "remove one of them", Severity.WARNING)
-        if first == key or key == _kebab_case(name):
+        if first == key or key == re.sub(r"_|(?=[A-Z])", "-", name).lower():  # `display-name`, which Spring prefers
             self.sent.put(sent, name, bound, (self._document, path))
 
     def _check_sent(self, name: str, kind: str, path: JsonPath) -> None:
@@ -207,11 +207,6 @@ def _map_key(element: str) -> str:
     if element.startswith("[") and element.endswith("]"):
         return element[1:-1]
     return re.sub(r"^-|[^A-Za-z0-9_-]", "", element)
-
-
-def _kebab_case(name: str) -> str:
-    """The spelling of a field that Spring prefers: `plan-updateable`, `display-name`."""
-    return re.sub(r"_|(?=[A-Z])", "-", name).lower()
 
 
 def _holds_list(value: Any) -> bool:

@@ -356,12 +356,11 @@ class Builder(FaultRecorder):
     def _resolve_alias(self, event: Any) -> Any:
         """The value of an alias. Raises DocumentError: no such anchor, recursion, or too many values."""
         if event.anchor not in self._anchors:
-            anchor = f"&{event.anchor}"
-            self._fail("syntax", "there is no anchor {} before this", event.start_mark.index, quoted=anchor)
+            message = "there is no anchor {} before this"
+            self._fail("syntax", message, event.start_mark.index, quoted=f"&{event.anchor}")
         value, size = self._anchors[event.anchor]
         if not size:
-            alias = f"*{event.anchor}"
-            self._report("recursive-alias", "{} refers to itself", event.start_mark.index, quoted=alias)
+            self._report("recursive-alias", "{} refers to itself", event.start_mark.index, quoted=f"*{event.anchor}")
             return {}
         self._nodes += size
         if self._nodes > self._limits.nodes:

@@ -172,8 +172,7 @@ def load_all() -> Mapping[str, Rule]:
     load_rules()
     for platform in Platform:
         for name, text in platform.record.rule_texts.items():
-            own = Rule(f"{platform}-{name}", Severity.WARNING, Category.PLATFORM, refusing=(platform,))
-            own.register(text)
+            Rule(f"{platform}-{name}", Severity.WARNING, Category.PLATFORM, refusing=(platform,)).register(text)
     # A copy, because another thread may be importing rules of other packages at this moment.
     elsewhere = (Category.CHANGE, Category.WIRE)
     return {rule.id: rule for rule in list(RULES.values()) if rule.category not in elsewhere}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from osbctl.findings import Finding, Location, Severity, ValidationResult, Verdict
+from osbctl.findings import Finding, Location, Severity, ValidationResult
 from osbctl.messages import Message, Value
 from osbctl.paths import JsonPath
 from osbctl.placeholders import holds_placeholder
@@ -76,17 +76,12 @@ def _add_findings(
     """The catalog's result with the new findings that are selected and not ignored; all of them change verdicts."""
     document, result, options = catalog
     found = [*filter(None, (_shared_identity_finding(each, locations, options) for each in shared))]
-    comments = find_comments(document, options.user_rules)
-    new, hidden, known = keep_new_findings(found, document, options, comments)
-    refused = Counter(platform for finding in found for platform in finding.refused_by)
-    verdicts = {platform: _add_refusals(verdict, refused[platform]) for platform, verdict in result.verdicts.items()}
+    new, hidden, known = keep_new_findings(found, document, options, find_comments(document, options.user_rules))
+    verdicts = dict(result.verdicts)
+    for platform, count in Counter(platform for finding in found for platform in finding.refused_by).items():
+        old = verdicts[platform]
+        if old.kind not in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):  # a crash stays a crash
+            verdicts[platform] = old._replace(kind=VerdictKind.REFUSES, reasons=old.reasons + count, why="")
     left_out = result.left_out + len(hidden)
     findings = tuple(sorted((*result.findings, *new), key=document_order_key))
     return result._replace(findings=findings, verdicts=verdicts, left_out=left_out, known=result.known | known)
-
-
-def _add_refusals(verdict: Verdict, count: int) -> Verdict:
-    """The verdict with `count` more refusals; a crash stays a crash."""
-    if not count or verdict.kind in (VerdictKind.CRASHES, VerdictKind.UNREADABLE):
-        return verdict
-    return verdict._replace(kind=VerdictKind.REFUSES, reasons=verdict.reasons + count, why="")

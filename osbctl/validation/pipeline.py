@@ -272,12 +272,18 @@ def keep_new_findings(
 ) -> tuple[list[Finding], list[Finding], frozenset[str]]:
     """The findings that are selected, not ignored and not known, with severities and identities.
 
-    Then the others, each once, and the fingerprints of the known ones.
+    Then the others, each once, and the fingerprints of the known ones. An identity stays when other objects come or go:
+    the rule, the service offering and plan (by id, else by name), the field, and a running number among equals. It has
+    no indexes, and no values, which may be secrets.
     """
     found = apply_severities(found, options)
     selected = drop_ignored_findings(select_findings(found, document.data, options), document, comments)
     new, hidden, known = [], [*set(found).difference(selected)], set()
-    for finding in _identify(selected, document.data):
+    seen: Counter[tuple[str, ...]] = Counter()
+    for finding in selected:
+        key = (finding.rule, *_object_and_field(finding.path, document.data))
+        finding = finding._replace(identity=json.dumps([*key, seen[key]]))
+        seen[key] += 1
         mark = fingerprint(finding.identity) if options.known else ""
         if mark in options.known:
             hidden.append(finding)
@@ -285,19 +291,6 @@ def keep_new_findings(
         else:
             new.append(finding)
     return new, hidden, frozenset(known)
-
-
-def _identify(findings: list[Finding], data: dict[str, Any]) -> Iterator[Finding]:
-    """The findings on the catalog `data` with identities that stay when other objects come or go.
-
-    An identity is the rule, the service offering and plan (by id, else by name), the field, and a running number among
-    equals. It has no indexes, and no values, which may be secrets.
-    """
-    seen: Counter[tuple[str, ...]] = Counter()
-    for finding in findings:
-        key = (finding.rule, *_object_and_field(finding.path, data))
-        yield finding._replace(identity=json.dumps([*key, seen[key]]))
-        seen[key] += 1
 
 
 def _object_and_field(path: JsonPath, data: JsonValue) -> tuple[str, ...]:

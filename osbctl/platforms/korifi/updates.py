@@ -50,8 +50,7 @@ REACTIONS = {
 
 def change_rows(update: Update) -> None:
     """Change the rows of the update as the platform does, up to the service offering at which it panics."""
-    crash_paths = [refusal.path[:2] if refusal.crashes else () for refusal in update.refusals]
-    crash_path = min(crash_paths, default=None)
+    crash_path = min((refusal.path[:2] if refusal.crashes else () for refusal in update.refusals), default=None)
     if crash_path is not None:
         update.add_clash(crash_path, next(iter(update.refusals)).message)
     _drop_repeated_plans(update)

@@ -56,8 +56,7 @@ def judge(data: dict[str, Any]) -> Outcome:
     if read.kind is not VerdictKind.ACCEPTS or not refusals:
         return read
     # It goes through the catalog in order and stops at the first fault.
-    crashes = refusals[0].crashes
-    return Outcome(VerdictKind.CRASHES if crashes else VerdictKind.REFUSES, refusals)
+    return Outcome(VerdictKind.CRASHES if refusals[0].crashes else VerdictKind.REFUSES, refusals)
 
 
 def _find_refusals(services: list[Struct | None]) -> Iterator[Refusal]:

@@ -48,7 +48,7 @@ class Composer:
 
     def __init__(self, tree: SourceTree) -> None:
         self._tree, self.problem = tree, tree.problems.add
-        self._settings = tree.read_optional("catalog") or _NO_SETTINGS
+        self._settings = tree.read_settings() or _NO_SETTINGS
         self._defaults: dict[str, Any] = {}
 
     def compose(self, name: str) -> ComposedDocument:
@@ -67,8 +67,7 @@ class Composer:
         self.catalog.data["services"] = [self._compose_service(stem, part) for stem, part in found.items()]
         further = self._settings.data.get("fields", {})
         if not isinstance(further, dict) or "services" in further:
-            message = "fields must be a mapping without `services`"
-            self.problem("folder-settings", message, self._settings, ("fields",))
+            self.problem("folder-settings", "fields must be a mapping without `services`", self._settings, ("fields",))
             return self.catalog
         for key, value in further.items():
             path = ("fields", key)

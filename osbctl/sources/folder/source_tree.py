@@ -74,11 +74,7 @@ class SourceTree:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        limits: Limits,
-        unsaved: Mapping[Path, bytes],
-        variables: Mapping[str, str] = NO_VARIABLES,
+        self, folder: Path, limits: Limits, unsaved: Mapping[Path, bytes], variables: Mapping[str, str] = NO_VARIABLES
     ) -> None:
         self.folder, self.problems = folder, FindingCollector()
         self._limits, self._unsaved, self._variables = limits, unsaved, variables
@@ -116,27 +112,24 @@ class SourceTree:
         resolved = self._resolve_inside(file)
         return self._read_bytes(file, resolved) if resolved else None
 
-    def read_optional(self, stem: str) -> Document | None:
-        """Read the file of that stem at the top of the folder; None if there is none, or it has a reported problem.
+    def read_settings(self) -> Document | None:
+        """Read `catalog.yaml` or the like at the top of the folder; None without one, or if it has a reported problem.
 
         A JSON file beside one in YAML is left alone: it may be the catalog that was built of the folder.
         """
-        files = [file for file in (self.folder / (stem + suffix) for suffix in SUFFIXES) if self._exists(file)]
+        files = [self.folder / f"catalog{suffix}" for suffix in SUFFIXES]
+        files = [file for file in files if os.path.lexists(file) or self._root / file.name in self._unsaved]
         for other in files[1:]:
             if other.suffix != ".json":
                 self.problems.add("folder-two-files", f"{other.as_posix()} and {files[0].name} define the same thing")
         return self.read(files[0]) if files else None
-
-    def _exists(self, file: Path) -> bool:
-        return os.path.lexists(file) or self._root / file.name in self._unsaved
 
     def report_unread_files(self) -> None:
         """Add a problem for each file in services/, plans/ or the like that looks like a part and was not read."""
         for file in sorted({*self._walk()}):
             looks_like_a_part = file.suffix.lower() in LOOKALIKES and not file.name.startswith((".#", "._"))
             if looks_like_a_part and Path(os.path.realpath(file)) not in self._read:
-                message = f"{file.as_posix()} is not part of the catalog"
-                self.problems.add("folder-unread", message, hint=_PLACES)
+                self.problems.add("folder-unread", f"{file.as_posix()} is not part of the catalog", hint=_PLACES)
 
     def _walk(self) -> Iterator[Path]:
         """The files, on disk or unsaved, in folders that are meant for parts of the catalog, none in hidden ones."""
@@ -236,8 +229,7 @@ def bundle_schemas(tree: SourceTree, catalog: ComposedDocument) -> None:
     for service, service_path in objects_in_list(catalog.data, "services"):
         for plan, path in objects_in_list(service, "plans", service_path):
             for place, holder in parameter_holders(plan):
-                schema_path = (*path, "schemas", *place, "parameters")
-                _Bundle(tree, catalog, holder["parameters"]).bundle_schema(schema_path)
+                _Bundle(tree, catalog, holder["parameters"]).bundle_schema((*path, "schemas", *place, "parameters"))
 
 
 class _Bundle:

@@ -111,8 +111,7 @@ def id_characters(catalog: CatalogNode) -> Iterator[Finding]:
         if wrong and not reason:
             message = Message("the id of {} has {!r}, which must be encoded in a URL", node.label, wrong)
             hint = "use letters, digits and . _ ~ -; keep an id that is published"
-            group = Group("ids have characters that must be encoded in a URL")
-            yield node.finding(message, "id", hint, group=group)
+            yield node.finding(message, "id", hint, group=Group("ids have characters that must be encoded in a URL"))
 
 
 @check_catalog(Rule("id-not-guid", Severity.INFO, Category.ADVICE))

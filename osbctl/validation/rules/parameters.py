@@ -238,8 +238,7 @@ def parameters_pattern(schema: Node) -> Iterator[Finding]:
         regex = place.value.get("pattern")
         if isinstance(regex, str) and not any(sign in regex for sign in _ECMA_ONLY) and (text := _pattern_error(regex)):
             message = Message("{} is not a regular expression: {}", Value(regex, limit=60), text)
-            hint = "correct it: tools that read the schema fail on it"
-            yield schema.finding(message, (*place.path, "pattern"), hint)
+            yield schema.finding(message, (*place.path, "pattern"), "correct it: tools that read the schema fail on it")
 
 
 def _pattern_error(pattern: str) -> str:
