@@ -58,8 +58,7 @@ def script() -> str:
 
 
 def run(user: dict[str, str], *command: str) -> str:
-    done = subprocess.run(command, env=user, capture_output=True, text=True, check=True, timeout=60)
-    return done.stdout
+    return subprocess.run(command, env=user, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def test_bash_completes(user: dict[str, str], script: str) -> None:

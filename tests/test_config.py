@@ -163,8 +163,7 @@ def test_a_file_adds_to_the_one_that_it_extends(tmp_path: Path) -> None:
         "schema = ['own.json']\nseverity = {t = 'error'}\nignore-at = [{rule = 'q', service = 's'}]\n"
         "page.accent = '#123'\n[[per-path]]\npaths = ['x/*']\nignore = ['c']\n"
     )
-    files = {"top.toml": base, "shared/base.toml": "extends = '../top.toml'", "a/osbctl.toml": nested}
-    write(tmp_path, files)
+    write(tmp_path, {"top.toml": base, "shared/base.toml": "extends = '../top.toml'", "a/osbctl.toml": nested})
     config = find_config(str(tmp_path / "a"))
     assert (config.api_version, config.platform, config.fail_on) == ("2.13", ("kubernetes",), "warning")
     assert (config.select, config.ignore, config.severity) == ((), ("a", "b"), {"s": "info", "t": "error"})

@@ -245,8 +245,7 @@ def test_owner_and_group_stay_but_not_those_of_a_secret(
     write_file(file, NEW, 0o600)
     assert fchown.mock_calls == [], "whoever put a file there before does not get it"
     write_file(file, NEW)
-    given = [call.args[1:] for call in fchown.mock_calls]
-    assert given == [(-1, file.stat().st_gid), (file.stat().st_uid, -1)]
+    assert [call.args[1:] for call in fchown.mock_calls] == [(-1, file.stat().st_gid), (file.stat().st_uid, -1)]
 
 
 def test_a_symbolic_link_is_followed(file: Path) -> None:

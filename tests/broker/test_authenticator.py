@@ -215,8 +215,7 @@ def test_a_record_is_found_by_its_identity_and_hash() -> None:
 
 
 def test_dummy_hashes_match_no_password() -> None:
-    known = KnownRecords([OLD])
-    dummy_hashes = known.dummy_hashes(())
+    dummy_hashes = KnownRecords([OLD]).dummy_hashes(())
     assert [find_matching_hash(password, dummy_hashes) for password in ("", "x", "old-password")] == [None] * 3
     with bench() as b:
         assert b.ask(basic("admin", "x")) == REFUSED
@@ -352,8 +351,7 @@ def test_identities_of_one_address_do_not_share_a_limit() -> None:
     """A guesser on the platform's address (NAT, a balancer) uses up the guesses of his identities."""
     with bench(OLD, OTHER) as b:
         for number in range(15):
-            allowed = b.ask(basic("guessed", f"guess {number}"))
-            assert allowed == (REFUSED if number < GUESSES else BUSY)
+            assert b.ask(basic("guessed", f"guess {number}")) == (REFUSED if number < GUESSES else BUSY)
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")
 
 
@@ -467,8 +465,7 @@ def test_equal_headers_share_one_hash() -> None:
 
 def test_guessing_address_is_throttled_and_others_are_not() -> None:
     with bench(OLD) as b:
-        allowed = [b.ask(basic("admin", f"guess {n}")) for n in range(15)]
-        assert allowed == [REFUSED] * 10 + [BUSY] * 5
+        assert [b.ask(basic("admin", f"guess {n}")) for n in range(15)] == [REFUSED] * 10 + [BUSY] * 5
         assert b.ask(basic("admin", "old-password"), "10.0.0.2") == Decision(RequestOutcome.ACCEPTED, "old")
         # Verified for another client, and so cached: the guesser's limit does not apply.
         assert b.ask(basic("admin", "old-password")) == Decision(RequestOutcome.ACCEPTED, "old")

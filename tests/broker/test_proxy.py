@@ -68,8 +68,7 @@ def test_client_address_from_x_forwarded_for(trust: ssl.SSLContext) -> None:
     (16, ", ".join(["6.6.6.6"] * 9 + ["192.0.2.7"] + ["203.0.113.1"] * 15), "192.0.2.7"),
 ])  # fmt: skip
 def test_number_of_proxies_tells_the_client(hops: int, forwarded: str, expected: str) -> None:
-    rule = ProxyRule.parse(["10.0.0.0/8"], hops)
-    assert rule.find_client_address("10.0.0.1", forwarded) == expected
+    assert ProxyRule.parse(["10.0.0.0/8"], hops).find_client_address("10.0.0.1", forwarded) == expected
 
 
 def test_long_chain_of_proxies_costs_little() -> None:

@@ -45,8 +45,7 @@ class Held:
 @contextmanager
 def watching(path: Path) -> Iterator[tuple[Held, Watcher, Counter[tuple[str, str]]]]:
     held, reloads = Held(path), Counter[tuple[str, str]]()
-    watched = WatchedFiles("catalog", lambda: [path], held.load, held.swap)
-    watcher = Watcher([watched], reloads, seconds=0.02)
+    watcher = Watcher([WatchedFiles("catalog", lambda: [path], held.load, held.swap)], reloads, seconds=0.02)
     watcher.start()
     try:
         yield held, watcher, reloads

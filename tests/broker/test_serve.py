@@ -178,8 +178,7 @@ def test_lost_lines_of_several_writes_are_added_up_and_warned_of_once(
         else:
             drain(reading)
         writer.add("kept")
-        lines = read_lines(reading, lambda seen: "event" in seen)
-        assert lines == ["kept", '{"event": "lost", "lines": 3}']
+        assert read_lines(reading, lambda seen: "event" in seen) == ["kept", '{"event": "lost", "lines": 3}']
         assert len(caplog.records) == 1
         os.set_blocking(out, False)
         fill(fill_other if closed else fill_out)

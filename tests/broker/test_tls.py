@@ -262,8 +262,7 @@ def test_compression_and_renegotiation_are_disabled(authority: Authority) -> Non
 def test_close_notify_is_sent(broker: Broker) -> None:
     with broker.connect() as sock:
         sock.sendall(GET.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
-        reader = Reader(sock)
-        assert reader.answer()[0] == 200
+        assert Reader(sock).answer()[0] == 200
         assert sock.recv(1) == b""  # close_notify: a mere end would raise
 
 
@@ -287,7 +286,6 @@ def test_huge_certificate_file_is_not_read(authority: Authority) -> None:
 
 
 def test_certificate_expiry_is_read(authority: Authority) -> None:
-    certificate = load_certificate(*authority.issue("short", days=3))
-    assert 2.9 < certificate.days_left() < 3.1
+    assert 2.9 < load_certificate(*authority.issue("short", days=3)).days_left() < 3.1
     with pytest.raises(ConfigError, match="no readable certificate"):
         parse_certificate_dates("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")

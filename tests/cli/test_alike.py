@@ -47,8 +47,7 @@ PASSWORDS = {
 
 
 def with_option(name: str) -> set[str]:
-    found = commands().items()
-    return {called for called, command in found if name in {one.name for one in command.params}}
+    return {called for called, command in commands().items() if name in {one.name for one in command.params}}
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +106,7 @@ def test_a_format_that_is_none(desk: Path, server: FakeBroker) -> None:
             call = words(command, CALLS[command].replace("-f json", ""), server)
             done = osbctl(*call, "--format", "xml", cwd=desk, stdin=PASSWORD, code=2, OSBCTL_DATABASE="b.sqlite")
             assert done.stdout == ""
-            told = "error: invalid value for '--format' / '-f': 'xml' is not one of '"
-            assert done.stderr.startswith(told)
+            assert done.stderr.startswith("error: invalid value for '--format' / '-f': 'xml' is not one of '")
             assert done.stderr.endswith(f"\n  hint: see osbctl {command} --help\n")
             osbctl(*call, "--format", "json", cwd=desk, stdin=PASSWORD, code=0, OSBCTL_DATABASE="b.sqlite")
 

@@ -218,8 +218,7 @@ def test_wrong_usage_is_told_before_anything_is_asked(added: Program, server: Fa
 
 def test_credential_records_give_the_password_where_they_hold_it(osbctl: Program, server: FakeBroker) -> None:
     for name, include in (("with.json", True), ("without.json", False)):
-        record = make_record(USER, PASSWORD, rounds=1000, include_password=include)
-        write_record(osbctl.folder / name, record)
+        write_record(osbctl.folder / name, make_record(USER, PASSWORD, rounds=1000, include_password=include))
     add = "add", "my-db", server.url, "--user", USER, "--credentials"
     told = osbctl(*add, "without.json", code=2)
     assert "no valid record holds a password\n  hint: make one with osbctl hash-password --include-password\n" in told
@@ -618,8 +617,7 @@ def test_a_catalog_that_holds_the_brokers_own_password_is_refused(added: Program
     if how == "escaped":
         content = content.replace(PASSWORD.encode(), b"\\u006b" + PASSWORD[1:].encode())
     server.body = content[:-1] if how == "unreadable" else content
-    said = added("refresh", code=1)
-    assert "the catalog contains the broker's own password: remove it" in said
+    assert "the catalog contains the broker's own password: remove it" in added("refresh", code=1)
     told = added("add", "new", server.url, "--user", USER, code=1, OSBCTL_BROKER_NEW_PASSWORD=PASSWORD)
     assert "password-in-catalog" in told
     added.search(added("show", "my-db").encode())
@@ -722,8 +720,7 @@ def test_where_the_password_goes_is_said_once(added: Program, server: FakeBroker
 def test_commands_take_the_name_of_a_registered_broker(added: Program, server: FakeBroker) -> None:
     server.put(NEW)
     write(added.folder, {"old.json": json.dumps(OLD), "my-db/osbctl.toml": "wrong ="})  # of something else
-    fetched = added.run("fetch", "my-db", code=0).stdout
-    assert json.loads(fetched) == NEW
+    assert json.loads(added.run("fetch", "my-db", code=0).stdout) == NEW
     checked = added.run("check", "my-db", "--ignore", "wire-*", code=0).stdout
     assert re.search(r"v2/catalog: .*\n  Cloud Foundry  accepts\n$", checked), "judged as its own platform does"
     assert "Korifi" in added.run("check", "my-db", "-p", "korifi", "--ignore", "wire-*", code=0).stdout

@@ -194,8 +194,7 @@ COMMANDS = [
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     def answer(_: str, path: str, __: Any, ___: bytes) -> Answer:
-        name = path.split("/")[1]
-        return 200, {}, json.dumps(catalog(name, dear=True)).encode()
+        return 200, {}, json.dumps(catalog(path.split("/")[1], dear=True)).encode()
 
     with listening(answer) as address:
         yield address

@@ -120,8 +120,7 @@ def test_a_broken_list_of_instances_never_makes_a_change_harmless(tmp_path: Path
         file.write_text(text)
         assert osbctl(*call, "i.txt", cwd=tmp_path, code=code).stderr == told
     for name in ("old.json", "new.json"):  # as platforms in Go read it, too
-        spelled = (tmp_path / name).read_text().replace('"id"', '"ID"')
-        (tmp_path / f"capital-{name}").write_text(spelled)
+        (tmp_path / f"capital-{name}").write_text((tmp_path / name).read_text().replace('"id"', '"ID"'))
     (tmp_path / "i.txt").write_text("p2\n")
     words = *call[:3], "capital-old.json", "capital-new.json", "--instances", "i.txt"
     assert "not a plan" not in osbctl(*words, cwd=tmp_path, code=1).stderr

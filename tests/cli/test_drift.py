@@ -90,8 +90,7 @@ def test_one_finding_in_every_format(osbctl: Run, platform: Platform) -> None:
 def test_a_broker_whose_answer_the_platform_would_refuse(osbctl: Run) -> None:
     broker = with_field("tags", "sql", of_plan=False)
     done = osbctl("drift", put(broker), *write(Platform.CLOUD_FOUNDRY), "--format", "json")
-    changes = json.loads(done.stdout)["changes"]
-    assert "change-now-refused" in {change["rule"] for change in changes}
+    assert "change-now-refused" in {change["rule"] for change in json.loads(done.stdout)["changes"]}
 
 
 def test_instances_say_what_becomes_of_a_plan(osbctl: Run) -> None:
@@ -366,8 +365,7 @@ def test_all_brokers_exit_codes_and_accepted_drift(osbctl: Run, several: Brokers
 def test_all_brokers_are_down(osbctl: Run, several: Brokers) -> None:
     several.answers.clear()
     for form in BROKER_FORMATS:
-        done = osbctl("drift", "--all", "--format", form, code=3)
-        assert done.stderr.count("status 503") == 4, form
+        assert osbctl("drift", "--all", "--format", form, code=3).stderr.count("status 503") == 4, form
 
 
 def test_a_progress_bar_at_a_terminal_alone(osbctl: Run, several: Brokers) -> None:

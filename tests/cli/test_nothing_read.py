@@ -74,8 +74,7 @@ def test_a_file_without_services_is_no_catalog(tmp_path: Path) -> None:
             osbctl("show", put(tmp_path, f"still-{number}.json", value), cwd=tmp_path, code=0)
     # Kubernetes accepts null: the verdict stays.
     done = json.loads(osbctl("validate", "-f", "json", "empty.yaml", cwd=tmp_path, code=1).stdout)
-    verdicts = done["documents"][0]["platforms"]
-    assert verdicts["kubernetes"]["verdict"] == "accepts"
+    assert done["documents"][0]["platforms"]["kubernetes"]["verdict"] == "accepts"
 
 
 def test_what_is_not_a_list_is_nothing_to_compare_with(tmp_path: Path) -> None:

@@ -52,8 +52,7 @@ def test_output_that_cannot_be_printed_is_3(command: str, to: str) -> None:
 
 def test_nothing_to_print_needs_no_output(tmp_path: Path) -> None:
     line = f"osbctl validate {CATALOG} -f json -o {tmp_path}/a.json >&- <&- 2>&-"
-    done = shell(line, program=REAL)
-    assert done.returncode == 0
+    assert shell(line, program=REAL).returncode == 0
     assert json.loads((tmp_path / "a.json").read_text())["documents"]
 
 

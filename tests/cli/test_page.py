@@ -132,8 +132,7 @@ def test_changes_are_those_of_the_chosen_platforms(tmp_path: Path) -> None:
         (tmp_path / name).write_text(json.dumps(catalog(service("s", "db", plan("p", "small", free=free)))))
     for platform, shown in (("korifi", "Korifi: "), ("kubernetes", "Kubernetes Service Catalog: ")):
         html = page(tmp_path, "new.json", "--since", "old.json", "-p", platform)
-        effects = re.findall(r'<p class="muted">([^<]*: )[^<]*</p>', html)
-        assert effects == [shown]
+        assert re.findall(r'<p class="muted">([^<]*: )[^<]*</p>', html) == [shown]
 
 
 def test_a_long_text_is_cut_with_a_note(tmp_path: Path) -> None:

@@ -304,8 +304,7 @@ def test_diff_shows_the_rest_where_one_cannot_be_read(project: Path) -> None:
 
 
 def test_diff_counts_instances_of_all_catalogs_together(project: Path) -> None:
-    old = catalog(service("s1", "db", plan("p1", "small")))
-    write(project, {"x.json": json.dumps(old), "ids.txt": "p1\n"})
+    write(project, {"x.json": json.dumps(catalog(service("s1", "db", plan("p1", "small")))), "ids.txt": "p1\n"})
     commit(project)
     write(project, {"x.json": json.dumps(catalog(service("s1", "db", plan("p2", "other"))))})
     assert (
@@ -361,8 +360,7 @@ def test_one_argument_of_diff_that_is_no_revision(project: Path) -> None:
 
 def test_a_hook_checks_the_sources_of_changed_files(project: Path) -> None:
     write(project, TAKEN | LEFT | {"vendor/catalog.json": OTHER, "manifest.yml": "applications: []"})
-    part = "my-catalog/services/redis.yaml"
-    names = (*TAKEN, *LEFT, "vendor/catalog.json", part, "my-catalog/catalog.yaml")
+    names = (*TAKEN, *LEFT, "vendor/catalog.json", "my-catalog/services/redis.yaml", "my-catalog/catalog.yaml")
     done = osbctl("validate", "--catalogs-only", *names, "-f", "json", cwd=project)
     assert [document["name"] for document in json.loads(done.stdout)["documents"]] == [*TAKEN, "my-catalog"]
     done = osbctl("validate", "--catalogs-only", *LEFT, cwd=project, code=0)

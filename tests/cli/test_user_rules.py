@@ -241,8 +241,7 @@ def test_the_innermost_annotation_counts(tmp_path: Path, schema: Any, rules: lis
     (tmp_path / "c.json").write_text(json.dumps(DATA))
     (tmp_path / "r.json").write_text(json.dumps(schema))
     told = osbctl("validate", "c.json", "-f", "json", "--schema", "r.json", "--select", "house-*", cwd=tmp_path, code=1)
-    found = json.loads(told.stdout)["documents"][0]["findings"]
-    assert sorted({finding["rule"] for finding in found}) == rules
+    assert sorted({finding["rule"] for finding in json.loads(told.stdout)["documents"][0]["findings"]}) == rules
 
 
 def test_secrets_and_markup_stay_out_of_reports(tmp_path: Path) -> None:

@@ -70,8 +70,7 @@ def mutated(draw: st.DrawFn) -> dict[str, Any]:
         _, *spots = places(data)
         if not spots:
             break
-        spot = draw(st.sampled_from(spots))
-        data = changed(data, spot, draw(JUNK) if draw(st.booleans()) else ...)
+        data = changed(data, draw(st.sampled_from(spots)), draw(JUNK) if draw(st.booleans()) else ...)
     return data
 
 
@@ -174,8 +173,7 @@ def test_a_refused_value_is_not_told_again_as_safe() -> None:
 
 def test_a_refusal_that_a_change_tells_already_is_not_told_again() -> None:
     old, new = one(), catalog()
-    changes = compare_catalogs(old, new)
-    found = find_new_refusals(old, new, {}, refusals(new), changes)
+    found = find_new_refusals(old, new, {}, refusals(new), compare_catalogs(old, new))
     assert [change.rule for change in found if change.effects[0].platform == "cloudfoundry"] == []
 
 

@@ -110,8 +110,7 @@ def test_no_secret_is_in_a_report(form: DiffFormat) -> None:
 def test_what_is_no_secret_is_shown_beside_one() -> None:
     """The change of `size` quotes its own values; what is hidden hides no more than itself."""
     old = referring(LISTED, {**LOGIN, "size": {"enum": ["s", "m"]}}, required=["login"])
-    new = referring(LISTED, {**LOGIN, "size": {"enum": ["s"]}}, required=["login"])
-    (change,) = compare_catalogs(old, new)
+    (change,) = compare_catalogs(old, referring(LISTED, {**LOGIN, "size": {"enum": ["s"]}}, required=["login"]))
     assert change.message == (
         'service_instance.create: "size" no longer accepts "m" (enum: ["s"]);'
         ' for example {"login": "(secret)", "size": "m"}'

@@ -330,8 +330,7 @@ def test_nobody_there() -> None:
 
 @pytest.mark.parametrize(("days", "expected"), [(20, set()), (-0.01, {"wire-certificate"})])
 def test_certificates(authority: Authority, days: float, expected: set[str]) -> None:
-    pair = authority.issue(f"check-{days}", days=days)
-    with faulty("", server_side(pair)) as (address, _):
+    with faulty("", server_side(authority.issue(f"check-{days}", days=days))) as (address, _):
         checked = check_broker(address, replace(OPTIONS, ca_file=str(authority.cert)), **PATIENCE)
         assert found_rules(checked) == expected
 
@@ -340,8 +339,7 @@ def test_an_unknown_authority_gets_no_password(authority: Authority) -> None:
     with faulty("", server_side(authority.issue("check-unknown"))) as (address, server):
         assert found_rules(check_broker(address, OPTIONS, **PATIENCE)) == {"wire-certificate"}
         assert next(server.counter) == 0, "no request came through"
-        found = found_rules(check_broker(address, replace(OPTIONS, insecure=True), **PATIENCE))
-        assert found == set()
+        assert found_rules(check_broker(address, replace(OPTIONS, insecure=True), **PATIENCE)) == set()
 
 
 def test_the_words_of_a_report_are_not_masked_where_a_password_is_one_of_them() -> None:

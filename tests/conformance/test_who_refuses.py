@@ -129,8 +129,7 @@ def test_what_a_loose_reader_reads_stays_in_its_place() -> None:
 def test_wire_open_speaks_only_of_a_catalog() -> None:
     for name, (body, refused) in BODIES.items():
         with case(name), listening(answering(body, is_open=True)) as url:
-            found = check_broker(f"{url}/v2/catalog", OPTIONS).findings
-            rules = {finding.rule for finding in found}
+            rules = {finding.rule for finding in check_broker(f"{url}/v2/catalog", OPTIONS).findings}
             readable = refused != RUBY | GO
             assert ({"wire-open", "wire-version-unchecked"} <= rules) == readable
             assert readable or not {"wire-open", "wire-version-unchecked", "wire-unauthorized"} & rules

@@ -72,8 +72,7 @@ def test_hashes_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_each_record_has_its_own_salt_and_the_rounds_asked_for() -> None:
-    other = make_record("admin", PASSWORD, rounds=1000)
-    assert other.salt != RECORD.salt
+    assert make_record("admin", PASSWORD, rounds=1000).salt != RECORD.salt
     assert HASH.startswith(f"$6$rounds=1000${RECORD.salt}$")
     assert RECORD.rounds == 1000
 
@@ -103,8 +102,7 @@ def test_identities_and_passwords_unfit_for_basic_are_refused(identity: str, pas
 
 
 def test_a_record_without_a_label_is_known_by_its_number() -> None:
-    other = {**raw(), "label": "spring"}
-    found = parse_credentials(json.dumps([raw(), other, raw()]))
+    found = parse_credentials(json.dumps([raw(), {**raw(), "label": "spring"}, raw()]))
     assert [record.public_name for record in found] == ["record 1", "spring", "record 3"]
     found = parse_credentials(f"# a comment\n\nadmin:{HASH}\nother:{HASH}\n")
     assert [record.public_name for record in found] == ["record 1", "record 2"]
@@ -318,8 +316,7 @@ PASSWORDS = ["simple", "with space: and colon", "Grüße-🔑", "x" * 120, "$6$'
 def run(*command: str, text: str) -> str:
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")
-    done = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
-    return done.stdout.decode().strip()
+    return subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout.decode().strip()
 
 
 @pytest.mark.parametrize("command", [

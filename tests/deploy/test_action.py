@@ -47,8 +47,7 @@ class Job:
 
     @property
     def outputs(self) -> dict[str, str]:
-        lines = (self.temp / "output").read_text().splitlines()
-        return dict(line.split("=", 1) for line in lines)
+        return dict(line.split("=", 1) for line in (self.temp / "output").read_text().splitlines())
 
     def step(self, name: str, *, code: int | None = 0, **inputs: str) -> str:
         """The output of a step that ends with `code` (None: any); before it the sources are found."""
@@ -124,8 +123,7 @@ def test_it_installs_from_its_own_path(job: Job) -> None:
     shutil.rmtree(job.temp / "osbctl")
     job.known["steps.python.outputs.python-path"] = sys.executable
     job.step("install")
-    done = run(job.temp / "osbctl/bin/osbctl", "--version", cwd=job.temp)
-    assert done.stdout.startswith("osbctl ")
+    assert run(job.temp / "osbctl/bin/osbctl", "--version", cwd=job.temp).stdout.startswith("osbctl ")
 
 
 def test_without_sources_all_of_the_repository_is_checked(job: Job) -> None:
@@ -162,8 +160,7 @@ def test_outputs_sarif_and_further_arguments(job: Job) -> None:
     assert len(json.loads((job.workspace / "found.sarif").read_text())["runs"][0]["results"]) == 15
     write(job.workspace, {"with blank.toml": ""})
     arguments = "--select\nid-duplicate\n--config\nwith blank.toml"
-    said = job.step("validate", code=1, validate_args=arguments, sources="catalog.yaml")
-    assert said.count("::error") == 1
+    assert job.step("validate", code=1, validate_args=arguments, sources="catalog.yaml").count("::error") == 1
     assert job.outputs["findings"] == "1"
     (job.workspace / "catalog.yaml").write_text("services: [")
     job.step("validate", code=1, sources="catalog.yaml")
@@ -326,8 +323,7 @@ def test_a_comment_that_may_not_be_written_is_a_warning(job: Job, github: GitHub
 
 def test_the_page_shows_the_changes(job: Job) -> None:
     job.step("page", sources="catalog.yaml", page="true")
-    page = (job.temp / "osbctl-page.html").read_text()
-    assert "Since refs/remotes/origin/main." in page
+    assert "Since refs/remotes/origin/main." in (job.temp / "osbctl-page.html").read_text()
     job.step("page", sources="catalog.yaml\nfolder", page="true")
     assert "Since refs/remotes/origin/main." in (job.temp / "osbctl-page.html").read_text()
     job.step("page", base="nowhere", page="true")

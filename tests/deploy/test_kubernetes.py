@@ -152,8 +152,7 @@ def test_the_settings_start_a_broker_and_the_probes_find_it(broker: tuple[Progra
 
 def peak(pid: int) -> int:
     """The most memory that a process has held at one time, in bytes."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) * 1024
+    return int(re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[0]) * 1024
 
 
 def test_the_memory_limits_hold_when_the_largest_catalog_is_reloaded(
@@ -191,8 +190,7 @@ def test_the_commands_of_the_example_make_a_secret_that_works(tmp_path: Path) ->
     lines = [line.lstrip("# ") for line in (FOLDER / "secret-example.yaml").read_text().splitlines()]
     hashing, creating = (next(line for line in lines if line.startswith(word)) for word in ("osbctl hash", "kubectl"))
     password = osbctl(*hashing.split()[1:], "--rounds", "1000", cwd=tmp_path).stdout.strip()
-    done = run(*creating.partition(" | ")[0].split(), cwd=tmp_path, code=0)
-    secret = yaml.safe_load(done.stdout)
+    secret = yaml.safe_load(run(*creating.partition(" | ")[0].split(), cwd=tmp_path, code=0).stdout)
     kubernetes_validate.validate(secret, NEWEST, strict=True)
     example = of_kind("Secret", manifests())
     assert secret["metadata"]["name"] == example["metadata"]["name"]

@@ -51,10 +51,8 @@ def test_gitlab_validates_and_leaves_both_reports(clone: Path, text: str, code: 
     job = GITLAB["osbctl-validate"]
     assert shell(job["script"], clone)[0] == code
     reports = job["artifacts"]["reports"]
-    quality = json.loads((clone / reports["codequality"]).read_text())
-    assert bool(quality) == bool(code)
-    cases = ET.fromstring((clone / reports["junit"]).read_text())
-    assert (cases.find(".//failure") is not None) == bool(code)
+    assert bool(json.loads((clone / reports["codequality"]).read_text())) == bool(code)
+    assert (ET.fromstring((clone / reports["junit"]).read_text()).find(".//failure") is not None) == bool(code)
 
 
 def test_gitlab_compares_with_the_target_branch(clone: Path) -> None:

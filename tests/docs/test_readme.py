@@ -113,8 +113,7 @@ def test_the_broker_is_served_over_tls_and_watched(tmp_path: Path) -> None:
         lines = commands("Registry")
         assert len(lines) == 3
         for line in lines:
-            said = run(line.replace("8443", walk.port), walk.folder, environment)
-            assert said == "" or "drift" not in line
+            assert run(line.replace("8443", walk.port), walk.folder, environment) == "" or "drift" not in line
     finally:
         for broker in walk.brokers:
             broker.terminate()

@@ -67,8 +67,7 @@ def test_a_source_says_where(name: str) -> None:
 
 
 def test_a_claim_without_a_source_is_noticed() -> None:
-    table = "| a | Korifi[^x] | Service Catalog |\n|---|---|---|\n| b | c | d |"
-    assert unsourced(table) == ["b: d"]
+    assert unsourced("| a | Korifi[^x] | Service Catalog |\n|---|---|---|\n| b | c | d |") == ["b: d"]
     assert unsourced("Korifi does this.[^x] Cloud Foundry\ndoes that.") != []
     assert unsourced("- Cloud Foundry does this.[^x]\n- Korifi does that.") == ["- Korifi does that."]
     assert unsourced("# Korifi\n\nosbctl does this. Korifi does that.[^x]") == []

@@ -152,8 +152,7 @@ def test_what_a_plan_leaves_out_is_taken_as_the_platform_takes_it(platform: Plat
 
 @pytest.mark.parametrize("platform", [CF, SM])
 def test_a_plan_that_no_longer_says_what_it_costs_is_risky_as_in_diff(platform: Platform) -> None:
-    paid = with_field("free", False, True)
-    (change,) = find_drift(stored(platform, paid), with_field("free", None, True))
+    (change,) = find_drift(stored(platform, with_field("free", False, True)), with_field("free", None, True))
     assert (change.rule, change.level) == ("change-paid-to-free", Level.RISKY)
 
 
@@ -187,8 +186,7 @@ def test_a_removed_plan_that_is_offered_again_is_compared(kept: StoredCatalog) -
         "plan-renamed": 'renamed from "large" to "huge"', "free-to-paid": "free changed from true to false",
     }  # fmt: skip
     assert "plan-added" not in found(REGISTERED)
-    turned = changed(CATALOG, ("services", 0, "plans"), CATALOG["services"][0]["plans"][::-1])
-    assert found(turned) == back
+    assert found(changed(CATALOG, ("services", 0, "plans"), CATALOG["services"][0]["plans"][::-1])) == back
 
 
 def test_a_removed_service_offering_that_is_offered_again_is_compared() -> None:
@@ -215,9 +213,7 @@ def test_a_refusal_for_a_field_that_is_not_stored_is_drift() -> None:
 def test_whole_catalogs_are_compared_as_diff_does() -> None:
     document = parse_document(json.dumps(CATALOG).encode(), "stored.json")
     broker = with_field("binding_rotatable", False, True)
-    found = find_drift(StoredCatalog(document), broker)
-    expected = compare_catalogs(CATALOG, broker)
-    assert found == expected != []
+    assert find_drift(StoredCatalog(document), broker) == compare_catalogs(CATALOG, broker) != []
     assert stored_catalog_notes(StoredCatalog(document), broker) == []
 
 
@@ -237,8 +233,7 @@ def test_what_a_plan_inherits_is_told_once_and_what_it_says_itself_is_told(
     changes = find_drift(stored(platform, bindable(True, of_plan)), bindable(service_now, plan_now))
     objects = {f"{c.field} of {(c.plan or c.service).id}" for c in changes if c.plan or c.service}  # type: ignore[union-attr]
     assert objects == found
-    rules = {c.rule for c in changes}
-    assert ("change-service-default" in rules) == (plan_now is True)
+    assert ("change-service-default" in {c.rule for c in changes}) == (plan_now is True)
 
 
 @pytest.mark.fuzz

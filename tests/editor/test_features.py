@@ -141,8 +141,7 @@ def test_nor_is_a_part_of_a_source_folder(folder: Path) -> None:
 
 
 def test_an_editor_with_snippets_takes_the_user_through_the_values(tmp_path: Path) -> None:
-    file = TextDocument("catalog.yaml", "")
-    (item,) = new_catalog(file, types.Position(0, 0), snippets=True)
+    (item,) = new_catalog(TextDocument("catalog.yaml", ""), types.Position(0, 0), snippets=True)
     assert item.insert_text_format == types.InsertTextFormat.Snippet
     assert item.text_edit and re.findall(r"\$\{(\d)", item.text_edit.new_text) == ["1", "2", "3", "4"]
 

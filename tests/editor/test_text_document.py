@@ -13,8 +13,7 @@ TEXT = "\ufeffaé\U0001f600b\r\nc\rd\n\U0001f600"
 
 def test_each_offset_is_a_place_and_each_place_an_offset() -> None:
     text = TextDocument("a.yaml", TEXT)
-    lines = [(0, 0, [1, 2, 3, 5, 6]), (1, 6, [0, 1]), (2, 8, [0, 1]), (3, 10, [0, 2])]
-    for line, start, units in lines:
+    for line, start, units in [(0, 0, [1, 2, 3, 5, 6]), (1, 6, [0, 1]), (2, 8, [0, 1]), (3, 10, [0, 2])]:
         for offset, character in enumerate(units, start):
             assert text.position(offset) == Position(line, character)
             assert text.offset(Position(line, character)) == offset
@@ -33,8 +32,7 @@ def test_what_lies_beyond_an_end_or_within_a_character() -> None:
 def test_thousands_of_places_in_one_long_line_do_not_go_through_it_each() -> None:
     text = TextDocument("a.yaml", "\U0001f600" + "abc " * 250_000)
     began = time.process_time()
-    places = [text.position(offset).character for offset in range(500_000, 502_000)]
-    assert places == [*range(500_001, 502_001)]
+    assert [text.position(offset).character for offset in range(500_000, 502_000)] == [*range(500_001, 502_001)]
     assert time.process_time() - began < 0.3
 
 

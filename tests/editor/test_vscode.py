@@ -255,8 +255,7 @@ def test_the_snippet_of_a_catalog_is_what_the_server_offers(language: str) -> No
     snippets = json.loads((EXTENSION / "snippets" / f"{language}.json").read_text())
     text = "\n".join(snippets["OSB catalog"]["body"]).replace("${UUID}", ID).replace("$0", "")
     text = re.sub(r"\$\{\d\|true,false\|\}", "true", re.sub(r"\$\{\d:([^}]*)\}", r"\1", text))
-    position = types.Position(0, 0)
-    (offered,) = new_catalog(TextDocument(f"catalog.{language}", ""), position, snippets=False)
+    (offered,) = new_catalog(TextDocument(f"catalog.{language}", ""), types.Position(0, 0), snippets=False)
     assert offered.text_edit
     assert yaml.safe_load(text) == yaml.safe_load(re.sub(GUID, ID, offered.text_edit.new_text))
 

@@ -233,8 +233,7 @@ def test_a_value_that_many_share_is_left(tmp_path: Path) -> None:
     for name in "ab":
         text = SERVICE.replace("name: a", f"name: {name}").replace("6C", f"0{name.upper()}")
         write(tmp_path, {f"services/{name}.yaml": text + plans})
-    found = fix_source(str(tmp_path), OPTIONS)
-    after = {name: new for name, (_, new) in found.changed_files.items()}
+    after = {name: new for name, (_, new) in fix_source(str(tmp_path), OPTIONS).changed_files.items()}
     assert not after or b"bindable: true" in after[str(tmp_path / "catalog.yaml")]
 
 
@@ -246,8 +245,7 @@ def test_an_offset_is_followed_back_through_edits() -> None:
     edits = [Edit(1, 3, "long"), Edit(2, 4, "overlaps"), Edit(5, 5, "new"), Edit(6, 8, "")]
     after = apply_edits("abcdefghij", edits)
     assert after == "alongdenewfij"
-    before = [*map(offset_before(edits), range(len(after)))]
-    assert before == [0, 1, 1, 1, 1, 3, 4, 5, 5, 5, 5, 8, 9]
+    assert [*map(offset_before(edits), range(len(after)))] == [0, 1, 1, 1, 1, 3, 4, 5, 5, 5, 5, 8, 9]
 
 
 def test_lines_are_those_of_the_file_before_the_passes() -> None:
@@ -402,8 +400,7 @@ def test_nulls_that_every_platform_takes_for_nothing_are_one_info_and_are_droppe
     assert after == expected.replace("parameters: null\n", "{}\n").replace("{parameters: null}", "{}")
     assert (len(found.fixed), found.remaining) == (1, ())
     # As Go's SDK sends it: JSON, in one line.
-    sent = json.dumps(yaml.safe_load(NULLS))
-    text, found = fix_text(sent, "c.json")
+    text, found = fix_text(json.dumps(yaml.safe_load(NULLS)), "c.json")
     assert json.loads(text) == yaml.safe_load(after)
     assert found.remaining == ()
 

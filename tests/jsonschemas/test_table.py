@@ -416,8 +416,7 @@ def test_no_secret_and_no_control_character_is_printed() -> None:
     def secret(values: list[str]) -> dict[str, Any]:
         return top(properties={"password": {"enum": values, "default": values[0]}}, required=["password"])
 
-    changes = compare_schemas(secret(["hunter2", "b"]), secret(["c"]))
-    text = " ".join(c.message + c.example for c in changes)
+    text = " ".join(c.message + c.example for c in compare_schemas(secret(["hunter2", "b"]), secret(["c"])))
     assert "hunter2" not in text
     assert "(secret)" in text
     [change] = compare_schemas(size({"enum": ["\x1b[31m\u202e" + "x" * 500]}), size({"enum": [1]}))

@@ -155,8 +155,7 @@ def test_anchors_are_made_of_ids_and_survive_changes() -> None:
 def test_anchors_differ_if_ids_are_equal() -> None:
     data = service()
     data["services"] *= 2
-    html = render_page(Content([Part("a", Catalog.of(data)), Part("b", Catalog.of(service()))]))
-    ids = Read(html).ids()
+    ids = Read(render_page(Content([Part("a", Catalog.of(data)), Part("b", Catalog.of(service()))]))).ids()
     assert len(ids) == len(set(ids))
     assert {"service/s-1%40a", "service/s-1%40b"} <= set(ids)
     for names in ("ab", "ba"):
@@ -340,8 +339,7 @@ def test_the_price_on_a_card(plans: list[Any], words: str) -> None:
 def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
     old, new = service(), service(plan={"free": False})
     new["services"][0]["bindable"] = True
-    html = made(new, old, since="Since main.")
-    front, article = html.split('id="services"')
+    front, article = made(new, old, since="Since main.").split('id="services"')
     assert "Since main." in front
     assert 'href="#service/s-1/p-1"' in front
     assert "free" in Read(front).text
@@ -350,18 +348,15 @@ def test_changes_are_at_the_top_and_at_their_service_offering() -> None:
 
 def test_findings_are_shown_on_request() -> None:
     data = service(description="")
-    with_findings = made(data, findings=True)
-    assert "catalog.json:1:" in Read(with_findings).text
+    assert "catalog.json:1:" in Read(made(data, findings=True)).text
     assert "catalog.json:1:" not in Read(made(data)).text
 
 
 @pytest.mark.parametrize("name", ["small", "db.small_2", "true", "two words", "-x", "%(name)s", "<b>", "名", "x" * 401])
 def test_each_plan_has_the_commands_with_its_own_name(name: str) -> None:
-    schema = {"properties": {"size": {"default": "large"}}, "required": ["size"]}
-    for more in ({}, of_create(schema)):
+    for more in ({}, of_create({"properties": {"size": {"default": "large"}}, "required": ["size"]})):
         plans = [{"id": f"p{n}", "name": plan, "description": "d", **more} for n, plan in enumerate(["first", name])]
-        data = {"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]}
-        html = page_with_requests(data)
+        html = page_with_requests({"services": [{"id": "s", "name": name, "description": "d", "plans": plans}]})
         requests = [ProvisionRequest(name, plan) for plan in ("first", name)]
         expected = [command.text for each in requests for command in build_commands(each, Purpose.CREATE)]
         missing = [text for text in expected if escape("\n".join(map(escape_line, text.split("\n")))) not in html]

@@ -44,11 +44,9 @@ def test_diff_shows_the_changes_before_the_new_catalog() -> None:
 
 
 def test_validate_shows_findings_at_the_top_and_at_the_services() -> None:
-    faulty = read_source(str(catalogs_folder() / "faulty.yaml"))
-    judgement = validate_document(faulty, ValidationOptions())
+    judgement = validate_document(read_source(str(catalogs_folder() / "faulty.yaml")), ValidationOptions())
     lost = unreadable_result("lost.yaml", (judgement.findings[0]._replace(sentence="it is lost"),))
-    html = render_findings(Report([judgement, lost], dict), Format.HTML)
-    front, behind = html.split('id="services"')
+    front, behind = render_findings(Report([judgement, lost], dict), Format.HTML).split('id="services"')
     assert all(finding.message in Read(front).text for finding in (*judgement.findings, *lost.findings))
     assert f"{judgement.findings[0].location.source}:" in front
     assert "<h3>Findings</h3>" in behind
@@ -63,8 +61,7 @@ def test_each_place_of_a_finding_is_named_and_each_of_its_services_has_it() -> N
         parse_document(f"services:\n{services}".encode(), "c.yaml"),
         ValidationOptions(select=frozenset({"default-implicit"})),
     )
-    html = render_findings(Report([judgement], dict), Format.HTML)
-    front, behind = html.split('id="services"')
+    front, behind = render_findings(Report([judgement], dict), Format.HTML).split('id="services"')
     places = re.findall(r'<a href="(#[^"]+)">(c.yaml:\d+:\d+)</a>', front)
     assert [int(place.split(":")[1]) for _, place in places] == [7, *range(8, 18)]
     assert len({anchor for anchor, _ in places}) == 1
@@ -92,7 +89,6 @@ def test_a_page_since_another_has_the_changes_of_diff(tmp_path: Path) -> None:
 def test_a_page_since_another_has_the_refusals_of_diff() -> None:
     new = json.loads(json.dumps(SHIPPED.data))
     new["services"][0]["plans"] = []
-    catalog = PageCatalog("a", document(new), SHIPPED)
-    text = Read(make_page([catalog], Content(since="Since main."))).text
+    text = Read(make_page([PageCatalog("a", document(new), SHIPPED)], Content(since="Since main."))).text
     assert "Since main." in text
     assert "refused" in text

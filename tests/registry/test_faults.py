@@ -71,8 +71,7 @@ def test_a_quota_that_is_reached_leaves_what_was_stored(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_leaves_what_was_stored(tmp_path: Path) -> None:
     command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path]
-    mounted = subprocess.run(command, capture_output=True, check=False)
-    if mounted.returncode:
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("no file system may be mounted here")
     try:
         fill(tmp_path / "brokers.sqlite", quota=resource.RLIM_INFINITY)

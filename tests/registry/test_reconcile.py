@@ -232,8 +232,7 @@ def test_korifi_applies_what_stands_before_the_service_offering_at_which_it_pani
 
 def test_an_id_of_another_broker_is_refused_in_the_words_of_the_platform() -> None:
     new = changed(u=[plan("v")])
-    taken_ids = {(Identity.SERVICE_ID, "u"): "other"}
-    result = reconcile(stored(OLD), new, K8S, None, LATER, taken_ids=taken_ids)
+    result = reconcile(stored(OLD), new, K8S, None, LATER, taken_ids={(Identity.SERVICE_ID, "u"): "other"})
     assert (result.refused, [one.message for one in result.remarks]) == (True, ['already exists for Broker "other"'])
 
 

@@ -85,8 +85,7 @@ def test_a_changed_catalog_is_stored_with_what_happened(registry: Registry) -> N
 def test_what_fails_leaves_the_stored_catalog_and_says_why(registry: Registry, how: str) -> None:
     add(registry)
     before = registry.broker("db")
-    moved = body(service("s2", "p", name="service-s"))
-    fetch = down if how == "down" else giving(moved)
+    fetch = down if how == "down" else giving(body(service("s2", "p", name="service-s")))
     done = refresh(registry, "db", client(fetch, faulty if how == "invalid" else fine), Policy())
     after = registry.broker("db")
     assert (after.catalog, after.kept) == (before.catalog, before.kept)
@@ -169,8 +168,7 @@ def test_a_dashboard_clients_secret_is_not_stored(registry: Registry) -> None:
     assert again.outcome is RefreshOutcome.UNCHANGED, "a new secret alone is nothing that is stored"
     moved = refreshed(with_dashboards(SECRET, "https://new.example.com"))
     assert [one.rule for one in moved.remarks] == ["change-dashboard-client"]
-    gone = refreshed(body(service("t", "q")), used_plans=frozenset({"s-p"}))
-    assert gone.outcome is RefreshOutcome.CHANGED
+    assert refreshed(body(service("t", "q")), used_plans=frozenset({"s-p"})).outcome is RefreshOutcome.CHANGED
     assert SECRET not in repr(registry.broker("db"))
 
 

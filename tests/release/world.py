@@ -142,7 +142,6 @@ def world(folder: Path, wheels: Path, settings: str | None = None) -> World:
         made.wheels.mkdir()
         for file in wheels.iterdir():
             os.link(file, made.wheels / file.name)
-        env = made.environment()
-        made.run(f"pip wheel --no-deps --wheel-dir {made.wheels} .", made.clone, env)
+        made.run(f"pip wheel --no-deps --wheel-dir {made.wheels} .", made.clone, made.environment())
     repository(made.project, {"catalog.yaml": CATALOG.read_text()})
     return made

@@ -307,8 +307,7 @@ def test_text_of_a_catalog_is_escaped(format: DiffFormat) -> None:
         new_location=Location("n", 1, 1),
         old=HOSTILE,
     )
-    whole = replace(report(hostile), accepted=[(hostile, HOSTILE)], old=HOSTILE)
-    text = render(whole, format)
+    text = render(replace(report(hostile), accepted=[(hostile, HOSTILE)], old=HOSTILE), format)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
     assert text.encode()
     assert not re.search(r"(?m)^\s*::error::", text)

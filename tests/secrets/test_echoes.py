@@ -239,8 +239,7 @@ def judge(folder: Path, echo: Echo, password: str, cases: list[tuple[str, str, s
     for words, place, form in cases:
         with case(words, place, form):
             echo.answer = lambda given, place=place, form=form: PLACES[place](FORMS[form](given))
-            output = run(folder, words.replace("URL", echo.url), password)
-            if shown := shown_forms(output, password):
+            if shown := shown_forms(run(folder, words.replace("URL", echo.url), password), password):
                 found.append(f"{words} | {place} | {form}: {', '.join(shown)}")
     stored = b"".join(file.read_bytes() for file in folder.glob("registry.sqlite*"))
     return found + [f"database: {shown}" for shown in [shown_forms(stored.decode("latin-1"), password)] if shown]

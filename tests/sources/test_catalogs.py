@@ -399,8 +399,7 @@ def test_what_a_broker_of_spring_sends() -> None:
         (*parameters, "x.y"): (18, 46),
         (*parameters, "x.y", 0, "z"): (18, 57),
     }
-    places = document.locate(asked)
-    assert {path: (place.line, place.column) for path, place in places.items()} == asked
+    assert {path: (place.line, place.column) for path, place in document.locate(asked).items()} == asked
 
 
 def test_the_parts_of_a_spring_field_in_two_spellings_are_located() -> None:
@@ -419,8 +418,7 @@ def test_the_catalogs_of_several_profiles_are_named() -> None:
     text = f"{part.replace('NAME', 'dev')}---\n{part.replace('NAME', 'prod')}"
     found = refusal(text, "application.yml")
     assert (found.rule, found.hint) == ("catalog-elsewhere", f"name the one that is meant: --at /0/{services}")
-    document = parse_catalog(text, "application.yml", at=f"/1/{services}")
-    assert document.data["services"][0]["name"] == "prod"
+    assert parse_catalog(text, "application.yml", at=f"/1/{services}").data["services"][0]["name"] == "prod"
 
 
 # Sources that hold no catalog: the message names the kind of file, and the hint what to do.

@@ -49,8 +49,7 @@ def test_a_file(here: Path) -> None:
 def test_a_place_in_a_folder_is_not_ignored_silently(here: Path) -> None:
     write(here, {"services/a.yaml": "name: a\nplans: []\n"})
     for read in (read_source, lambda source, at: fix_source(source, ValidationOptions(), at=at)):
-        told = [read(".", at=at).read_as for at in ("", "/x")]
-        assert told == ["", ".: read as a folder; --at is for files"]
+        assert [read(".", at=at).read_as for at in ("", "/x")] == ["", ".: read as a folder; --at is for files"]
 
 
 @each("asked, there, advice", [

@@ -127,8 +127,7 @@ def test_a_comment_after_a_value_is_not_about_what_is_around_it() -> None:
     first = TEXT.partition("  - id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B5")[0]
     flow = "  - {name: c_d, metadata: {a: 1,\n      b: 2},  #1\n    id: a, description: d, bindable: true, plans: []}  #2\n"
     for number, told in ("#1", True), ("#2", False):
-        found = rules_with_lines(first + flow.replace(number, comment))
-        assert (("name-characters", 9) in found) is told
+        assert (("name-characters", 9) in rules_with_lines(first + flow.replace(number, comment))) is told
     one_blank = TEXT.replace(
         "name: c_d\n", f"name: [c_d,\n      x] {comment.replace('name-characters', 'schema-type')}\n"
     )
@@ -157,8 +156,7 @@ def test_a_comment_holds_in_a_block_of_another_file_and_around_it() -> None:
     around = block.replace("  catalog", "  # osbctl: ignore[default-implicit]\n  catalog").replace("c_d", "cd")
     assert rules_with_lines(around) == []
     # The lines of such a text are not those of the file: one comment would cover all of it.
-    quoted = head.format(json.dumps(TEXT))
-    assert rules_with_lines(quoted) == [("default-implicit", 3), ("name-characters", 3)]
+    assert rules_with_lines(head.format(json.dumps(TEXT))) == [("default-implicit", 3), ("name-characters", 3)]
 
 
 def test_an_unknown_rule_is_told_where_its_finding_is_selected() -> None:
@@ -221,8 +219,7 @@ def test_a_comment_ignores_what_its_catalog_shares_with_another(tmp_path: Path) 
 
 def test_thousands_of_comments_cost_no_more_than_their_number() -> None:
     plan = "    # osbctl: ignore[advice]\n    - {{id: i{0}, name: a_{0}, description: d}}  # osbctl: ignore[spec]\n"
-    head = TEXT.partition("    - {id")[0]
-    text = head + "".join(plan.format(number) for number in range(1_500))
+    text = TEXT.partition("    - {id")[0] + "".join(plan.format(number) for number in range(1_500))
     begun = time.process_time()
     assert rules_with_lines(text) == []
     assert time.process_time() - begun < 20  # half a second on a quiet machine

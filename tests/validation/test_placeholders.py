@@ -151,8 +151,7 @@ def test_values_that_fit_are_accepted() -> None:
     """Of every field that is described: with a value of its type in the placeholder's place, platforms accept it."""
     for path in places(CATALOG)[1:]:
         data = with_value(path, "((x))")
-        outcomes = judge_all(fill_placeholders(data, find_placeholders(data)))
-        for outcome in outcomes.values():
+        for outcome in judge_all(fill_placeholders(data, find_placeholders(data))).values():
             assert all(refusal.path[: len(path)] == path for refusal in outcome.refusals), path
 
 

@@ -61,8 +61,7 @@ def test_markdown_has_no_markup_from_outside() -> None:
     outside = [part for line in lines for part in line.split("`")[::2]]
     assert not any("<" in part or "http:" in part or "www.n" in part for part in outside)
     rows = [line for line in lines if line.startswith("|") and r"\[red" in line]
-    cells = [row.replace("\\|", "").count("|") for row in rows]
-    assert cells == [7, 6]
+    assert [row.replace("\\|", "").count("|") for row in rows] == [7, 6]
 
 
 @each("text, shown", [

@@ -62,8 +62,7 @@ def main() -> None:
     sys.modules["_wmi"] = None  # type: ignore[assignment]  # Wine 8 has no more than its beginning; Python does without
     if "--without-unix" in sys.argv:
         remove_what_windows_lacks()
-    answers = [run(**call) for call in json.load(sys.stdin)]
-    sys.stdout.write(json.dumps(answers))
+    sys.stdout.write(json.dumps([run(**call) for call in json.load(sys.stdin)]))
 
 
 if __name__ == "__main__":

@@ -295,8 +295,7 @@ def test_the_language_server_answers(tmp_path: Path) -> None:
         return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
     uri = "file:///C:/catalogs/faulty.yaml"
-    text = (windows / "faulty.yaml").read_text()
-    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": text}
+    document = {"uri": uri, "languageId": "yaml", "version": 1, "text": (windows / "faulty.yaml").read_text()}
     command = [*WINDOWS, "-m", "osbctl", "lsp"]
     with subprocess.Popen(
         command, cwd=windows, env=machine.environment(), stdin=PIPE, stdout=PIPE, stderr=PIPE
