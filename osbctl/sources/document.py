@@ -343,9 +343,13 @@ def _parse_json_or_yaml(text: str, name: str, limits: Limits, *, allow_flow: boo
 
 
 def _guess_syntax(text: str) -> Syntax | None:
-    """Guess the syntax from the beginning of a text: JSON by a bracket, YAML by a key, comment, item or `---`."""
+    """Guess the syntax from the beginning of a text.
+
+    JSON by a bracket, or by a comment of JavaScript (which it has not, and its reader says so); YAML by a key, comment,
+    item or `---`.
+    """
     start = match.end() if (match := _NOTHING_SAID.match(text)) else 0
-    if text[start : start + 1] in ("{", "["):
+    if text.startswith(("{", "[", "//", "/*"), start):
         return "json"
     line = text[start : start + 200].split("\n", 1)[0]
     key_like = ":" in line and line[:1].isalpha()

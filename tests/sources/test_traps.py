@@ -111,6 +111,8 @@ REFUSED: dict[str, tuple[str, str | bytes, str]] = {
     "a comment at a key": ("a.json", '{// x\n"a": 1}', "syntax 1:2 no comments"),
     "a comment after a value": ("a.json", '{"a": 1 /* x */}', "syntax 1:9 no comments"),
     "a comment before it all": ("a.json", '# x\n{"a": 1}', "syntax 1:1 no comments"),
+    "a comment of JavaScript in another file": ("a.jsonc", '\n// x\n{"a": 1}', "syntax 2:1 no comments"),
+    "a long comment without a name": ("<stdin>", '/* x */{"a": 1}', "syntax 1:1 no comments"),
     "an open array": ("a.json", '{"a": [1, 2', "syntax 1:11 ends before its ']'"),
     "an open string": ("a.json", '{"a": "x', "syntax 1:7 never closed"),
     "the wrong bracket": ("a.json", '{"a": [1}', "syntax 1:9 ']' is expected"),
