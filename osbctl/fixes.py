@@ -242,11 +242,9 @@ class Pass:
                 else:
                     self.fixes_by_edit.setdefault((file, edit), []).append((finding, fix))
 
-    def _make_edit(
-        self, finding: Finding, fix: Fix, locations: dict[JsonPath, Location]
-    ) -> tuple[str, Edit, int] | str:
+    def _make_edit(self, finding: Finding, fix: Fix, places: dict[JsonPath, Location]) -> tuple[str, Edit, int] | str:
         """The file and the edit for a fix, and the number of values that it changes; or why it is impossible."""
-        location = (locations.get(fix.path) or locations.get(fix.path[:-1])) if fix.path else finding.location
+        location = (places.get(fix.path) or places.get(fix.path[:-1])) if fix.path else finding.location
         if location is None:
             return NO_TEXT
         if not fix.path and not self._is_in_services(finding):
@@ -256,7 +254,7 @@ class Pass:
             text = self._load_text(location.source)
         except DocumentError:  # a file of variables
             return NO_TEXT
-        made = text.make_edit(wanted, location, exists=fix.path in locations, protect_aliases=bool(self.document.top))
+        made = text.make_edit(wanted, location, exists=fix.path in places, protect_aliases=bool(self.document.top))
         if isinstance(made, str):
             return made
         edit, copies = made

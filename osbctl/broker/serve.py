@@ -133,13 +133,11 @@ def serve(options: ServeOptions, load_service: Callable[[], Service], environ: M
             if options.insecure_http and not listeners.is_loopback_socket(sock):
                 name = listeners.socket_url(sock, options.scheme)
                 raise UsageError(f"--insecure-http is for loopback only, not for {name}", "listen on 127.0.0.1")
-        _run_until_stopped(options, sockets, shared, service)
+        _run_until_stop(options, sockets, shared, service)
     return 0  # connections left after the drain had enough time
 
 
-def _run_until_stopped(
-    options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service
-) -> None:
+def _run_until_stop(options: ServeOptions, sockets: Sequence[socket.socket], shared: Shared, service: Service) -> None:
     limits = options.settings
     loop = Loop(limits)
     watched, tasks = [*service.watched], [service.log_new_expiry]

@@ -231,11 +231,8 @@ class BrokerConnection(NamedTuple):
         given = {**self.network._asdict(), **self._asdict()}
         unused = {**NetworkOptions._field_defaults, **self._field_defaults}
         used = {"network", "max_bytes", "database", *(("ca_file", "insecure", "timeout") if fetches_more else ())}
-        for name, value in given.items():
-            if name not in used and value != unused[name]:
-                raise UsageError(
-                    f"--{name.replace('_', '-')} is for brokers, and no source is an address", "leave it out"
-                )
+        changed = {name: True for name, value in given.items() if name not in used and value != unused[name]}
+        refuse_options(changed, [*changed], "brokers, and no source is an address")
 
     def check_stdin(self, *sources: str) -> None:
         """Raise UsageError if standard input would be read twice."""

@@ -60,12 +60,10 @@ class ChangesDisplay(NamedTuple):
         """The chosen format; by default text, or annotations inside GitHub Actions."""
         return self.format or (DiffFormat.GITHUB if is_github_log(self.output) else DiffFormat.TEXT)
 
-    def empty_report(self, old_name: str, new_name: str) -> DiffReport:
+    def empty_report(self, old: str, new: str) -> DiffReport:
         """A report on two catalogs by their names, without changes."""
         style = report_style(self.output, self.color)
-        return DiffReport(
-            old_name, new_name, (), all_rules, fail_on=self.fail_on, names=self.names, date=self.date, **style
-        )
+        return DiffReport(old, new, (), all_rules, fail_on=self.fail_on, names=self.names, date=self.date, **style)
 
     def make_report(self, comparison: Comparison) -> DiffReport:
         """The report of a comparison, with accepted changes apart."""

@@ -76,9 +76,7 @@ def fix(
     settings = ValidationSettings(tuple(named), api_version=api_version, select=select)
     given = load_config(config) if config else None
     variables, dry_run = variables_lookup(env, config), check or diff
-    options = run_on_each(
-        lambda source: validation_options(settings, resolve_config(source, stdin_filename, given)), named
-    )
+    options = run_on_each(lambda name: validation_options(settings, resolve_config(name, stdin_filename, given)), named)
 
     def fix_one(source: str, chosen: ValidationOptions) -> bool:
         """Fix one source, and return whether it changes."""

@@ -298,15 +298,13 @@ def _is_renamed(old: Identified, new: Identified) -> bool:
     return old.name != new.name and not has_wrong_type("name", old.data, new.data)
 
 
-def _name_message(
-    pair: MatchedPair, old: Identified | None, new: Identified, holder: Identified | None
-) -> ChangedValue:
+def _name_message(pair: MatchedPair, old: Identified | None, new: Identified, owner: Identified | None) -> ChangedValue:
     name = format_value(new.name)
-    had = f", which {format_value(holder.name)} (id {format_value(holder.id)}) had" if holder else ""
+    had = f", which {format_value(owner.name)} (id {format_value(owner.id)}) had" if owner else ""
     if old is None:
         return ChangedValue(f"{'moved' if pair.old_plan else 'new'}, with the name {name}{had}")
     values = f" from {format_value(old.name)} to {name}"
-    return ChangedValue(f"renamed{values}{had}") if holder else ChangedValue("renamed", values)
+    return ChangedValue(f"renamed{values}{had}") if owner else ChangedValue("renamed", values)
 
 
 def _describe_changed_id(old: Identified, new: Identified) -> str:

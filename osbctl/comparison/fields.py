@@ -233,8 +233,7 @@ def _report_same_texts(pair: MatchedPair, key: str, old: list[Any], new: list[An
     if not all(isinstance(value, str) for value in (*old, *new)):
         pair.add(kinds.OTHER, describe_change(key, old, new, (key,)), (key,), old, new)
         return
-    is_reordered = sorted(old) == sorted(new)
-    changed = "changed order" if is_reordered else "are the same, except for how often one is listed"
+    changed = "changed order" if sorted(old) == sorted(new) else "are the same, except for how often one is listed"
     pair.add(kinds.ORDER, f"{_TEXT_LISTS[key][-1]} {changed}", (key,), old, new)
 
 

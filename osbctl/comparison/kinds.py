@@ -84,9 +84,7 @@ def register_kind(
     for platform in Platform:
         own = platform.load_module("updates").REACTIONS.get(id, reaction)
         if own is None:
-            raise LookupError(
-                f"REACTIONS of {platform.label} needs {id}, which has no reaction common to all platforms"
-            )
+            raise LookupError(f"REACTIONS of {platform.label} needs {id}, which has no common reaction")
         reactions[platform] = own
     usual = {platform: r.unknown if isinstance(r, DependsOnInstances) else r for platform, r in reactions.items()}
     levels = {platform: r.level for platform, r in usual.items()}

@@ -62,10 +62,8 @@ def metaschema_errors(schema: dict[str, Any], dialect: Dialect) -> Iterator[tupl
 
 def _best_match(error: ValidationError, whole: JsonValue) -> ValidationError:
     """Of a choice between schemas, the error that says most: about a part, or not about the kind of the value."""
-    inner_errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
-    return max(
-        inner_errors, key=lambda e: (len(error_path(e, whole)), e.kind.name not in ("type", "enum")), default=error
-    )
+    errors = [inner for branch in getattr(error.kind, "context", ()) for inner in branch]
+    return max(errors, key=lambda e: (len(error_path(e, whole)), e.kind.name not in ("type", "enum")), default=error)
 
 
 def leaf_errors(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:

@@ -234,7 +234,7 @@ def _kept_object(shape: RowFields, fields: Fields, row: ExportRow) -> dict[str, 
     """A row as an object of a catalog, which is in no document."""
     document: Any = row.document
     unused = ComposedDocument(document.name, {}, document.syntax, (document, row.path))
-    return {"name": _name_or_id(fields, row), **_row_to_catalog_object(shape, fields, row, unused)}
+    return {"name": _name_or_id(fields, row), **_row_to_object(shape, fields, row, unused)}
 
 
 def _is_gone_from_broker(shape: RowFields, row: ExportRow) -> bool:
@@ -319,14 +319,12 @@ def _catalog_document(shape: RowFields, sources: Sequence[Document], rows: Offer
     name = ", ".join(dict.fromkeys(source.name for source in sources))
     catalog = ComposedDocument(name, {"services": services}, sources[0].syntax, (sources[0], ()))
     for service, plans in rows:
-        services.append(_row_to_catalog_object(shape, shape.service, service, catalog))
-        services[-1]["plans"] = [_row_to_catalog_object(shape, shape.plan, plan, catalog) for plan in plans]
+        services.append(_row_to_object(shape, shape.service, service, catalog))
+        services[-1]["plans"] = [_row_to_object(shape, shape.plan, plan, catalog) for plan in plans]
     return catalog
 
 
-def _row_to_catalog_object(
-    shape: RowFields, fields: Fields, row: ExportRow, catalog: ComposedDocument
-) -> dict[str, Any]:
+def _row_to_object(shape: RowFields, fields: Fields, row: ExportRow, catalog: ComposedDocument) -> dict[str, Any]:
     """Map a row to an object of a catalog, without the metadata fields that the platform adds by itself."""
     data: dict[str, Any] = {}
     document: Any = row.document

@@ -45,9 +45,7 @@ _Dumper.add_representer(float, _represent_float)
 
 def dump(data: Any) -> str:
     """A JSON value as YAML, the same bytes for the same value; control characters and direction marks are escaped."""
-    text: str = yaml.dump(
-        data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000, default_flow_style=False
-    )
+    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10_000)
     if text.endswith("\n...\n"):  # PyYAML ends a document whose last text ends with empty lines
         text = text[:-4]
     return escape_text(text)

@@ -171,13 +171,11 @@ def _find_ended_values(spans: Iterable[Span], positions: Lines) -> Callable[[Loc
 
     It takes the location and the offset of the comment, which may stand in the head line of a block text.
     """
-    values = sorted(
-        (span.start if span.style in _BLOCKS else span.end, span.entry_start) for span in spans if span.flow
-    )
+    ends = sorted((span.start if span.style in _BLOCKS else span.end, span.entry_start) for span in spans if span.flow)
 
     def lines_of_keys(comment: Location, offset: int) -> Iterator[int]:
         line_start = offset - comment.column + 1
-        for _, start in values[bisect_left(values, (line_start,)) : bisect_left(values, (offset + 1,))]:
+        for _, start in ends[bisect_left(ends, (line_start,)) : bisect_left(ends, (offset + 1,))]:
             if start < line_start:
                 key = positions.at(start)
                 if not key.excerpt[: key.column - 1].strip(" -"):  # what stands before is no part of the value
