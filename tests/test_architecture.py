@@ -291,8 +291,7 @@ def test_the_work_of_a_command_needs_no_terminal() -> None:
 def test_only_what_parses_arguments_imports_typer() -> None:
     """So that the work of a command, and `osbctl validate FILE`, start without it."""
     imported = [(file, node) for file, node in nodes(["typer"]) if isinstance(node, ast.Import | ast.ImportFrom)]
-    found = {file for file, node in imported if re.search(r"\btyper\b", ast.unparse(node))}
-    assert found == {"commands/app.py"}
+    assert {file for file, node in imported if re.search(r"\btyper\b", ast.unparse(node))} == {"commands/app.py"}
 
 
 OPENED = {

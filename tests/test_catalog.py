@@ -57,7 +57,6 @@ def test_a_whole_catalog() -> None:
 
 
 def test_values_of_wrong_types_are_skipped_and_paths_stay_correct() -> None:
-    catalog = Catalog.of({"services": [None, {"name": 5, "tags": ["a", 1], "plans": ["x", {"name": "p"}]}]})
-    (service,) = catalog.services
+    (service,) = Catalog.of({"services": [None, {"name": 5, "tags": ["a", 1], "plans": ["x", {"name": "p"}]}]}).services
     assert (service.name, service.tags, service.path) == ("", ("a",), ("services", 1))
     assert service.plans[0].path == ("services", 1, "plans", 1)

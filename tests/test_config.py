@@ -78,29 +78,26 @@ def test_the_closest_file_wins(tmp_path: Path) -> None:
         assert find_config(str(deep)).fail_on == "info", text
 
 
-@each(
-    "text, told",
-    [
-        ("fail_on = 'error'", "unknown key 'fail_on'"),
-        ("page = 'x'", "page must be a table of strings"),
-        ("page.colour = 'x'", "page: unknown key 'colour'"),
-        ("fail-on = 3", "fail-on must be a string"),
-        ("platform = 'cloudfoundry'", "platform must be a list"),
-        ("platform = [1]", "platform must be a list of strings"),
-        ("select = []\nx = 1 2", "not valid TOML: Expected newline or end of document after a statement (at line 2, "),
-        ("x = " + "[" * 100_000, "nested too deeply"),
-        ("x = " + "9" * 5_000, "not valid TOML: Exceeds the limit"),
-        ("a = '\udcff'", "not valid TOML: it is not UTF-8"),
-        ("[[ignore-at]]\nrule = 'a'", "ignore-at: each needs `rule`, and `service` or `plan`"),
-        ("[[ignore-at]]\nrule = 'a'\nplan = 1", "ignore-at: plan must be a string"),
-        ("ignore-at = [{rule = 'a', path = 'b'}]", "ignore-at: unknown key 'path'"),
-        ("ignore-at = [1]", "ignore-at must be a list of tables"),
-        ("severity = 1", "severity must be a table of strings"),
-        ("severity.x = 1", "severity must be a table of strings"),
-        ("[[per-path]]\nignore = ['a']", "per-path: an entry has no `paths`"),
-        ("[[per-path]]\npaths = ['a']\nschema = ['b']", "per-path: unknown key 'schema'"),
-    ],
-)
+@each("text, told", [
+    ("fail_on = 'error'", "unknown key 'fail_on'"),
+    ("page = 'x'", "page must be a table of strings"),
+    ("page.colour = 'x'", "page: unknown key 'colour'"),
+    ("fail-on = 3", "fail-on must be a string"),
+    ("platform = 'cloudfoundry'", "platform must be a list"),
+    ("platform = [1]", "platform must be a list of strings"),
+    ("select = []\nx = 1 2", "not valid TOML: Expected newline or end of document after a statement (at line 2, "),
+    ("x = " + "[" * 100_000, "nested too deeply"),
+    ("x = " + "9" * 5_000, "not valid TOML: Exceeds the limit"),
+    ("a = '\udcff'", "not valid TOML: it is not UTF-8"),
+    ("[[ignore-at]]\nrule = 'a'", "ignore-at: each needs `rule`, and `service` or `plan`"),
+    ("[[ignore-at]]\nrule = 'a'\nplan = 1", "ignore-at: plan must be a string"),
+    ("ignore-at = [{rule = 'a', path = 'b'}]", "ignore-at: unknown key 'path'"),
+    ("ignore-at = [1]", "ignore-at must be a list of tables"),
+    ("severity = 1", "severity must be a table of strings"),
+    ("severity.x = 1", "severity must be a table of strings"),
+    ("[[per-path]]\nignore = ['a']", "per-path: an entry has no `paths`"),
+    ("[[per-path]]\npaths = ['a']\nschema = ['b']", "per-path: unknown key 'schema'"),
+])  # fmt: skip
 def test_configuration_errors(tmp_path: Path, text: str, told: str) -> None:
     file = tmp_path / "osbctl.toml"
     file.write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -184,30 +181,27 @@ def test_a_project_file_extends_and_is_extended(tmp_path: Path) -> None:
     assert find_config(str(write(tmp_path, files) / "a")).ignore == ("a",)
 
 
-@each(
-    "files, told",
-    [
-        ({"osbctl.toml": "extends = 'gone.toml'"}, "osbctl.toml: extends: gone.toml: there is no such file"),
-        ({"osbctl.toml": "extends = 'osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
-        ({"osbctl.toml": "extends = './x/../osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
-        (
-            {"osbctl.toml": "extends = 'b.toml'", "b.toml": "extends = 'c/c.toml'", "c/c.toml": "extends='../b.toml'"},
-            "extends: b.toml: the files extend each other: osbctl.toml → b.toml → c/c.toml → b.toml",
-        ),
-        ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "fail_on = 'x'"}, "b.toml: unknown key 'fail_on'"),
-        ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "x ="}, "b.toml: not valid TOML"),
-        ({"osbctl.toml": "extends = 'x'", "x/y": ""}, "x: cannot be read: Is a directory"),
-        ({"osbctl.toml": "extends = ['b.toml']"}, "osbctl.toml: extends must be a string"),
-        ({"osbctl.toml": "extends = 'https://example.com/o.toml'"}, "this is an address, and nothing is fetched"),
-        (
-            {"osbctl.toml": "extends = 'pyproject.toml'", "pyproject.toml": "[project]\nname = 'osbctl'"},
-            "osbctl.toml: extends: pyproject.toml: it has no configuration of osbctl",
-        ),
-        ({"osbctl.toml": "[[per-path]]\npaths = ['a']\nextends = 'b'"}, "per-path: unknown key 'extends'"),
-        ({"pyproject.toml": "[tool]\nosbctl = 1"}, "pyproject.toml: osbctl must be a table"),
-        ({"pyproject.toml": "[[tool.osbctl]]\nfail-on = 'info'"}, "pyproject.toml: osbctl must be a table"),
-    ],
-)
+@each("files, told", [
+    ({"osbctl.toml": "extends = 'gone.toml'"}, "osbctl.toml: extends: gone.toml: there is no such file"),
+    ({"osbctl.toml": "extends = 'osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
+    ({"osbctl.toml": "extends = './x/../osbctl.toml'"}, "extend each other: osbctl.toml → osbctl.toml"),
+    (
+        {"osbctl.toml": "extends = 'b.toml'", "b.toml": "extends = 'c/c.toml'", "c/c.toml": "extends='../b.toml'"},
+        "extends: b.toml: the files extend each other: osbctl.toml → b.toml → c/c.toml → b.toml",
+    ),
+    ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "fail_on = 'x'"}, "b.toml: unknown key 'fail_on'"),
+    ({"osbctl.toml": "extends = 'b.toml'", "b.toml": "x ="}, "b.toml: not valid TOML"),
+    ({"osbctl.toml": "extends = 'x'", "x/y": ""}, "x: cannot be read: Is a directory"),
+    ({"osbctl.toml": "extends = ['b.toml']"}, "osbctl.toml: extends must be a string"),
+    ({"osbctl.toml": "extends = 'https://example.com/o.toml'"}, "this is an address, and nothing is fetched"),
+    (
+        {"osbctl.toml": "extends = 'pyproject.toml'", "pyproject.toml": "[project]\nname = 'osbctl'"},
+        "osbctl.toml: extends: pyproject.toml: it has no configuration of osbctl",
+    ),
+    ({"osbctl.toml": "[[per-path]]\npaths = ['a']\nextends = 'b'"}, "per-path: unknown key 'extends'"),
+    ({"pyproject.toml": "[tool]\nosbctl = 1"}, "pyproject.toml: osbctl must be a table"),
+    ({"pyproject.toml": "[[tool.osbctl]]\nfail-on = 'info'"}, "pyproject.toml: osbctl must be a table"),
+])  # fmt: skip
 def test_errors_of_files_that_are_found(tmp_path: Path, files: dict[str, str], told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         find_config(str(write(tmp_path, files)))

@@ -62,8 +62,7 @@ def test_other_texts_are_left_alone(text: str) -> None:
 
 def test_keys_of_tables_are_texts_too_and_flags_are_no_secrets() -> None:
     value = {"https://u:hunter2@x": [1, "token=hunter2"], "apiKey": {"a": 1}, "tokens": None, "secret": True}
-    shown = {"https://***@x": [1, "token=***"], "apiKey": SECRET, "tokens": None, "secret": True}
-    assert redact(value) == shown
+    assert redact(value) == {"https://***@x": [1, "token=***"], "apiKey": SECRET, "tokens": None, "secret": True}
 
 
 def test_the_value_of_a_variable_with_a_secret_name_is_redacted() -> None:
@@ -119,24 +118,21 @@ WORD = "a password of a broker"
 CLIENT = {"id": "c", "secret": WORD, "redirect_uri": "x"}
 
 
-@pytest.mark.parametrize(
-    ("data", "found"),
-    [
-        # The secret of a dashboard client may be the password: it is not stored.
-        ({"services": [{"dashboard_client": CLIENT}]}, []),
-        ({"services": [{"dashboard_client": {**CLIENT, "id": WORD}}]}, ["/services/0/dashboard_client/id"]),
-        ({"services": [{"metadata": {"dashboard_client": CLIENT}}]}, ["/services/0/metadata/dashboard_client/secret"]),
-        ({"x": [{"dashboard_client": CLIENT}]}, ["/x/0/dashboard_client/secret"]),
-        ({"services": {"x": {"dashboard_client": CLIENT}}}, ["/services/x/dashboard_client/secret"]),
-        ({"services.": {"x": {"dashboard_client": CLIENT}}}, ["/services./x/dashboard_client/secret"]),
-        # Texts are found in keys and values, in any case and percent-encoded.
-        ({"services": [{WORD: 1}]}, ["/services/0"]),
-        ({"a": {f"x{WORD.title()}": 1}, "b": ["x", WORD.upper()]}, ["/a", "/b/1"]),
-        ({"x": f"it has {WORD} in it"}, ["/x"]),
-        ({"x": WORD.replace(" ", "%20")}, ["/x"]),
-        ({"x": WORD.title().replace("s", "%73")}, ["/x"]),
-    ],
-)
+@pytest.mark.parametrize(("data", "found"), [
+    # The secret of a dashboard client may be the password: it is not stored.
+    ({"services": [{"dashboard_client": CLIENT}]}, []),
+    ({"services": [{"dashboard_client": {**CLIENT, "id": WORD}}]}, ["/services/0/dashboard_client/id"]),
+    ({"services": [{"metadata": {"dashboard_client": CLIENT}}]}, ["/services/0/metadata/dashboard_client/secret"]),
+    ({"x": [{"dashboard_client": CLIENT}]}, ["/x/0/dashboard_client/secret"]),
+    ({"services": {"x": {"dashboard_client": CLIENT}}}, ["/services/x/dashboard_client/secret"]),
+    ({"services.": {"x": {"dashboard_client": CLIENT}}}, ["/services./x/dashboard_client/secret"]),
+    # Texts are found in keys and values, in any case and percent-encoded.
+    ({"services": [{WORD: 1}]}, ["/services/0"]),
+    ({"a": {f"x{WORD.title()}": 1}, "b": ["x", WORD.upper()]}, ["/a", "/b/1"]),
+    ({"x": f"it has {WORD} in it"}, ["/x"]),
+    ({"x": WORD.replace(" ", "%20")}, ["/x"]),
+    ({"x": WORD.title().replace("s", "%73")}, ["/x"]),
+])  # fmt: skip
 def test_secrets_that_stand_in_a_catalog_are_found(data: dict[str, Any], found: list[str]) -> None:
     assert sorted(find_secret_pointers(SentPassword("u", WORD), data)) == found
     assert sorted(find_secret_pointers(SentPassword("u", WORD.title()), data)) == found

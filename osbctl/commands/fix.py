@@ -82,8 +82,7 @@ def fix(
         """Fix one source, and return whether it changes."""
         name = report_name(source, stdin_filename)
         if source == "-":
-            data = read_stdin(name, DEFAULT_LIMITS)
-            result = fix_bytes(name, data, chosen, unsafe=unsafe, at=at)
+            result = fix_bytes(name, read_stdin(name, DEFAULT_LIMITS), chosen, unsafe=unsafe, at=at)
         else:
             result = fix_source(source, chosen, unsafe=unsafe, at=at, variables_of=variables)
         if diff:

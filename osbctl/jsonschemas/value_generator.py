@@ -254,8 +254,7 @@ def _sample_text(pattern: str, variant: int, extra_repeats: int) -> str:
 
     def expand_group(match: re.Match[str]) -> str:
         kind, body, quantifier = match.groups(default="")
-        looks_around = kind.endswith(("=", "!"))
-        return repeat(() if looks_around else _OR.split(body), quantifier)
+        return repeat(() if kind.endswith(("=", "!")) else _OR.split(body), quantifier)
 
     def expand_part(match: re.Match[str]) -> str:
         part, quantifier = match.groups(default="")

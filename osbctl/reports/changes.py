@@ -193,8 +193,7 @@ def _render_as_findings(report: DiffReport, format: Format) -> str:
         return ""
     result = ValidationResult(f"{report.old}..{report.new}", findings, {})
     fail_on = FailOn.ERROR if report.errors else _FAIL_ON[report.fail_on]
-    whole = Report([result], report.load_rules, fail_on, report.root, report.color)
-    return render_findings(whole, format)
+    return render_findings(Report([result], report.load_rules, fail_on, report.root, report.color), format)
 
 
 def _changes_to_finding(equal: Sequence[Change], report: DiffReport) -> Finding:

@@ -276,8 +276,7 @@ def test_records_replaced_during_a_hash_take_effect(password: str) -> None:
             assert until(lambda: len(b.hashing.asked) == 1)
             b.authenticator.replace_records([NEW])
         assert until(lambda: decided.decision)
-        accepted = Decision(RequestOutcome.ACCEPTED, "new")
-        assert decided.decision == (accepted if password == "new-password" else REFUSED)
+        assert decided.decision == (Decision(RequestOutcome.ACCEPTED, "new") if password == "new-password" else REFUSED)
 
 
 def test_queue_is_bounded_and_known_headers_skip_it() -> None:
@@ -628,8 +627,7 @@ def test_hashing_process_has_no_secrets_or_sockets(process: HashingProcess) -> N
     if not Path("/proc/self/fd").exists():
         pytest.skip("no /proc here")
     process.find_matching_hash("new-password", [NEW.hash], 20)
-    command = Path(f"/proc/{process._child.pid}/cmdline").read_bytes()
-    assert command.endswith(b"-m\0osbctl.broker.hashing_process\0")
+    assert Path(f"/proc/{process._child.pid}/cmdline").read_bytes().endswith(b"-m\0osbctl.broker.hashing_process\0")
     targets = [str(each.readlink()) for each in Path(f"/proc/{process._child.pid}/fd").iterdir()]
     assert not [target for target in targets if target.startswith("socket:")]
 

@@ -239,8 +239,7 @@ def test_etag_takes_precedence_over_date() -> None:
 
 @each("changes", [{}, {"authorization": None}, {"x_broker_api_version": None}, {"if_none_match": "*"}])
 def test_request_identity_is_returned_with_every_response(changes: dict[str, str | None]) -> None:
-    answer = ask(x_broker_api_request_identity=IDENTITY, **changes)
-    assert answer.headers["X-Broker-API-Request-Identity"] == IDENTITY
+    assert ask(x_broker_api_request_identity=IDENTITY, **changes).headers["X-Broker-API-Request-Identity"] == IDENTITY
 
 
 @pytest.mark.parametrize("value", ["", "a\x1b[31m", "é", "x" * 257, "a\x00", "a\tb"])

@@ -59,8 +59,7 @@ def test_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         told = f"cannot listen on 127.0.0.1:{port}: Address already in use"
-        advice = "another program listens there; choose another port"
-        assert refusal(listen_tcp, "127.0.0.1", port) == (told, advice)
+        assert refusal(listen_tcp, "127.0.0.1", port) == (told, "another program listens there; choose another port")
 
 
 @pytest.mark.parametrize(("number", "advice"), [

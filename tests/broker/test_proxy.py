@@ -84,8 +84,7 @@ def test_proxy_that_names_no_client_is_a_warning(trust: ssl.SSLContext, caplog: 
         assert caplog.messages == []
         for _ in range(3):
             assert ask(sock, WHO + b"X-Forwarded-Proto: https\r\n\r\n")[0] == 200
-    said = "the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers"
-    assert caplog.messages == [said]
+    assert caplog.messages == ["the proxy sends no X-Forwarded-For: all of its clients count as one, also as guessers"]
 
 
 def test_a_refused_request_is_logged_with_its_own_address(trust: ssl.SSLContext) -> None:

@@ -157,8 +157,7 @@ def test_changes(
 ) -> None:
     for name, env in (("off", OFF), ("on", ON)):
         sides = [pak(tmp_path / name / side, *slips, env=env) for side, slips in (("old", old), ("new", new))]
-        done = osbctl("diff", *sides, "--env", f"{sides[0]}/.envrc", "--format", "json")
-        found = json.loads(done.stdout)["changes"]
+        found = json.loads(osbctl("diff", *sides, "--env", f"{sides[0]}/.envrc", "--format", "json").stdout)["changes"]
         worst = {change["level"] for change in found}
         assert level in worst, found
         assert level == "breaking" or "breaking" not in worst

@@ -135,8 +135,7 @@ def test_the_life_of_a_registered_broker_without_a_trace_of_its_password(
     done = osbctl("refresh", "my-db", "--instances", "used.txt")
     assert "  kept plan service-s/large: deactivated, as it has instances\n" in done
     assert "  created plan service-s/new\n" in done
-    shown = osbctl("show", "my-db")
-    assert "kept, though gone from the catalog:\n  service-s/large  q  inactive since 20" in shown
+    assert "kept, though gone from the catalog:\n  service-s/large  q  inactive since 20" in osbctl("show", "my-db")
     server.put(OLD)
     assert "reactivated plan service-s/large" in osbctl("refresh")
     assert osbctl("remove", "my-db") == "my-db: removed\n"
@@ -299,16 +298,13 @@ def stored_now(program: Program) -> dict[str, Any]:
     return {**row, "outcome": "", "catalog": json.loads(program("show", "my-db", "--format", "json"))}
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        ("down", "the connection was refused"),
-        ("slow", "did not answer in time"),
-        ("wrong password", "authentication failed (401)"),
-        ("quotes", "not ***, ***"),
-        ("no password", "no password for platform (set OSBCTL_BROKER_MY_DB_PASSWORD)"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "told"), [
+    ("down", "the connection was refused"),
+    ("slow", "did not answer in time"),
+    ("wrong password", "authentication failed (401)"),
+    ("quotes", "not ***, ***"),
+    ("no password", "no password for platform (set OSBCTL_BROKER_MY_DB_PASSWORD)"),
+])  # fmt: skip
 def test_a_broker_that_gives_no_catalog(added: Program, server: FakeBroker, fault: str, told: str) -> None:
     before = stored_now(added)
     server.delay, server.quotes = 5.0 * (fault == "slow"), fault == "quotes"

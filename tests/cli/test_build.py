@@ -252,8 +252,7 @@ def test_a_plan_that_moves_to_another_service_keeps_no_id(folder: Path) -> None:
     file.unlink()
     run(folder, "build source")  # the next build has it from the lock alone
     other = plan_file(folder, "redis", "huge")
-    told = osbctl("build", "source", cwd=folder, code=1).stderr
-    assert "the id of 'redis/huge' was that of 'postgres/huge'" in told
+    assert "the id of 'redis/huge' was that of 'postgres/huge'" in osbctl("build", "source", cwd=folder, code=1).stderr
     other.unlink()
     plan_file(folder, "postgres", "vast")  # under another name in its own service it is renamed
     run(folder, "build source")

@@ -34,34 +34,28 @@ def test_what_is_printed_steers_no_terminal_and_no_ci_system(machine: Machine) -
     assert (machine.folder / "catalog.json").read_text() == body + "\n"
 
 
-@each(
-    "body, told",
-    [
-        (b"{}\n--\n", "not a JSON object: extra data at line 2, column 1"),
-        (b'{"a": "\xe9"}', "not a JSON object: it is not UTF-8"),
-        (b'{"services": NaN}', "not a JSON object: NaN is not JSON"),
-        (b'{"services": [-Infinity]}', "not a JSON object: -Infinity is not JSON"),
-    ],
-)
+@each("body, told", [
+    (b"{}\n--\n", "not a JSON object: extra data at line 2, column 1"),
+    (b'{"a": "\xe9"}', "not a JSON object: it is not UTF-8"),
+    (b'{"services": NaN}', "not a JSON object: NaN is not JSON"),
+    (b'{"services": [-Infinity]}', "not a JSON object: -Infinity is not JSON"),
+])  # fmt: skip
 def test_what_is_no_json_is_not_written(tmp_path: Path, body: bytes, told: str) -> None:
     with broker(http("200 OK", body)) as (address, _):
         assert told in failure("fetch", address, "-o", "catalog.json", cwd=tmp_path, code=3)
     assert not (tmp_path / "catalog.json").exists()
 
 
-@each(
-    "words, told",
-    [
-        *(((command, "--user", USER), f"there is no password for {USER}") for command in ("fetch", "check")),
-        (("fetch", "--user", USER), "OSBCTL_PASSWORD"),
-        (("fetch", "--user", "a:b"), "the user contains a colon"),
-        (("fetch", "--timeout", "nan"), "error: --timeout "),
-        *(
-            (("fetch", "--api-version", version), "error: invalid value for '--api-version'")
-            for version in ("abc", "2.14\n", "2.14\nX-Injected: 1", "\u0662.14")
-        ),
-    ],
-)
+@each("words, told", [
+    *(((command, "--user", USER), f"there is no password for {USER}") for command in ("fetch", "check")),
+    (("fetch", "--user", USER), "OSBCTL_PASSWORD"),
+    (("fetch", "--user", "a:b"), "the user contains a colon"),
+    (("fetch", "--timeout", "nan"), "error: --timeout "),
+    *(
+        (("fetch", "--api-version", version), "error: invalid value for '--api-version'")
+        for version in ("abc", "2.14\n", "2.14\nX-Injected: 1", "\u0662.14")
+    ),
+])  # fmt: skip
 def test_what_makes_no_sense_is_told_before_anything_is_sent(words: tuple[str, ...], told: str) -> None:
     with faulty() as (address, server):
         for environment in ({}, {"OSBCTL_PASSWORD": ""}):  # as of a secret that a pipeline does not get

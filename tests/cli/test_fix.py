@@ -178,16 +178,13 @@ def test_standard_input_goes_to_standard_output() -> None:
     assert osbctl("fix", "-", stdin=every_byte).stdout == every_byte.replace('"yes"', "true")
 
 
-@each(
-    "words, code, says",
-    [
-        (["nosuch.yaml"], 3, "there is no such file"),
-        (["HEAD:nosuch.yaml"], 3, ""),
-        (["--select", "nosuch", "-"], 2, "nosuch"),
-        (["http://localhost/"], 2, "not an address"),
-        (["-"], 1, "<stdin>:1:"),
-    ],
-)
+@each("words, code, says", [
+    (["nosuch.yaml"], 3, "there is no such file"),
+    (["HEAD:nosuch.yaml"], 3, ""),
+    (["--select", "nosuch", "-"], 2, "nosuch"),
+    (["http://localhost/"], 2, "not an address"),
+    (["-"], 1, "<stdin>:1:"),
+])  # fmt: skip
 def test_what_cannot_be_mended_is_said(words: list[str], code: int, says: str) -> None:
     assert says in failure("fix", *words, stdin="services: [", code=code)
 

@@ -134,33 +134,30 @@ def test_the_password_is_included_only_when_asked_and_with_a_warning() -> None:
     assert SECRET not in ran.stderr
 
 
-@each(
-    "arguments, stdin, says",
-    [
-        (("admin", "--password-stdin", "--generate"), "x", "cannot be combined"),
-        (("admin", "--generate", "-o", "a", "--append", "b"), "", "cannot be combined"),
-        (("admin", "--generate", "--append", "a", "--force"), "", "--force is for -o"),
-        (("admin",), "x", "there is no terminal to ask for the password\n  hint: use --password-stdin\n"),
-        (("admin", "--password-stdin"), "", "error: the password is empty\n"),
-        (("admin", "--password-stdin"), "\n", "empty"),
-        (("admin", "--password-stdin"), f"{SECRET}\n{SECRET}\n", "control character"),
-        (("admin", "--password-stdin"), SECRET * 100, "longer than 511"),
-        (("admin", "--password-stdin"), "x" * 8192, "longer than 511"),
-        (("admin", "--password-stdin"), "x" * 8193, "more than 8192 bytes"),
-        (("admin", "--password-stdin"), b"\xff\xfe", "error: the password on standard input is not UTF-8 text\n"),
-        (("a:b", "--password-stdin"), SECRET, "colon"),
-        (("", "--password-stdin"), SECRET, "the identity is empty"),
-        (("admin", "--password-stdin", "--rounds", "10"), SECRET, "10 rounds"),
-        (("admin", "--password-stdin", "--rounds", "1000", "--expires", "soon"), SECRET, "RFC 3339"),
-        (
-            ("admin", "--generate", "--expires", "2020-01-31T00:00:00Z", "-o", "c"),
-            "",
-            "0-01-31T00:00:00Z is in the past",
-        ),
-        ((), "", "IDENTITY"),
-        (("admin", SECRET[:5]), "", "unexpected"),
-    ],
-)
+@each("arguments, stdin, says", [
+    (("admin", "--password-stdin", "--generate"), "x", "cannot be combined"),
+    (("admin", "--generate", "-o", "a", "--append", "b"), "", "cannot be combined"),
+    (("admin", "--generate", "--append", "a", "--force"), "", "--force is for -o"),
+    (("admin",), "x", "there is no terminal to ask for the password\n  hint: use --password-stdin\n"),
+    (("admin", "--password-stdin"), "", "error: the password is empty\n"),
+    (("admin", "--password-stdin"), "\n", "empty"),
+    (("admin", "--password-stdin"), f"{SECRET}\n{SECRET}\n", "control character"),
+    (("admin", "--password-stdin"), SECRET * 100, "longer than 511"),
+    (("admin", "--password-stdin"), "x" * 8192, "longer than 511"),
+    (("admin", "--password-stdin"), "x" * 8193, "more than 8192 bytes"),
+    (("admin", "--password-stdin"), b"\xff\xfe", "error: the password on standard input is not UTF-8 text\n"),
+    (("a:b", "--password-stdin"), SECRET, "colon"),
+    (("", "--password-stdin"), SECRET, "the identity is empty"),
+    (("admin", "--password-stdin", "--rounds", "10"), SECRET, "10 rounds"),
+    (("admin", "--password-stdin", "--rounds", "1000", "--expires", "soon"), SECRET, "RFC 3339"),
+    (
+        ("admin", "--generate", "--expires", "2020-01-31T00:00:00Z", "-o", "c"),
+        "",
+        "0-01-31T00:00:00Z is in the past",
+    ),
+    ((), "", "IDENTITY"),
+    (("admin", SECRET[:5]), "", "unexpected"),
+])  # fmt: skip
 def test_what_makes_no_sense_ends_with_2_and_a_sentence(
     tmp_path: Path, arguments: Sequence[str], stdin: str | bytes, says: str
 ) -> None:
@@ -257,20 +254,17 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "c\x1b.json"
 
 
-@each(
-    "identity, password, code, says",
-    [
-        ("admin", SECRET + "\n", 0, "matches 'new'"),
-        ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),
-        ("admin", SECRET + "\r\n", 0, "matches 'new'"),
-        *(
-            ("admin", word, 1, "(2 tried)")
-            for word in ("wrong", f" {SECRET}", f"{SECRET} \n", f"{SECRET}\n\n", f"{SECRET}\t")
-        ),
-        ("admin", "old", 1, "expired at 2020-01-01T00:00:00Z"),
-        ("nobody", SECRET, 1, "has no record of 'nobody'"),
-    ],
-)
+@each("identity, password, code, says", [
+    ("admin", SECRET + "\n", 0, "matches 'new'"),
+    ("admin", SECRET + "\n", 0, "warning: the hash of new has 1000 rounds"),
+    ("admin", SECRET + "\r\n", 0, "matches 'new'"),
+    *(
+        ("admin", word, 1, "(2 tried)")
+        for word in ("wrong", f" {SECRET}", f"{SECRET} \n", f"{SECRET}\n\n", f"{SECRET}\t")
+    ),
+    ("admin", "old", 1, "expired at 2020-01-01T00:00:00Z"),
+    ("nobody", SECRET, 1, "has no record of 'nobody'"),
+])  # fmt: skip
 def test_verify_password(file: Path, identity: str, password: str, code: int, says: str) -> None:
     ran = run("verify-password", file, identity, "--password-stdin", stdin=password, code=code)
     assert says in ran.stdout + ran.stderr

@@ -34,13 +34,10 @@ OTHERS = [f"{VALIDATE} -f sarif", "osbctl --version", "osbctl build --help",
           "osbctl build catalogs/source --check -o tests/none.json"]  # fmt: skip
 
 
-@each(
-    "command, to",
-    [
-        *((VALIDATE, to) for to in (">/dev/full", ">&-", "</dev/null >&- 2>&-", "<&- >&-")),
-        *((command, to) for command in OTHERS for to in (">/dev/full", ">&-")),
-    ],
-)
+@each("command, to", [
+    *((VALIDATE, to) for to in (">/dev/full", ">&-", "</dev/null >&- 2>&-", "<&- >&-")),
+    *((command, to) for command in OTHERS for to in (">/dev/full", ">&-")),
+])  # fmt: skip
 def test_output_that_cannot_be_printed_is_3(command: str, to: str) -> None:
     done = shell(f"{command} {to}")
     assert done.returncode == 3

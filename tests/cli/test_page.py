@@ -75,19 +75,16 @@ def test_the_date_of_the_commit(repository: Path) -> None:
     assert f'<time datetime="{date}">' in page(repository, "a.yaml", "--date", "commit")
 
 
-@each(
-    "words, code, told",
-    [
-        (["a.yaml", "--accent", "red"], 2, "is not a colour"),
-        (["a.yaml", "--date", "yesterday"], 2, "is not a date"),
-        (["a.yaml", "--date", "2026-11-22T24:00:00Z"], 2, "is not a date"),
-        (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
-        (["a.yaml", "--logo", "a.yaml"], 3, "not an image"),
-        (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),
-        (["-", "-"], 2, "only once"),
-        (["gone.yaml"], 3, "no such file"),
-    ],
-)
+@each("words, code, told", [
+    (["a.yaml", "--accent", "red"], 2, "is not a colour"),
+    (["a.yaml", "--date", "yesterday"], 2, "is not a date"),
+    (["a.yaml", "--date", "2026-11-22T24:00:00Z"], 2, "is not a date"),
+    (["a.yaml", "b.yaml", "--since", "a.yaml"], 2, "--since needs"),
+    (["a.yaml", "--logo", "a.yaml"], 3, "not an image"),
+    (["a.yaml", "--since", "nowhere"], 3, "no revision nowhere"),
+    (["-", "-"], 2, "only once"),
+    (["gone.yaml"], 3, "no such file"),
+])  # fmt: skip
 def test_wrong_options_are_errors_and_leave_no_file(repository: Path, words: list[str], code: int, told: str) -> None:
     assert told in failure("page", *words, "-o", "out.html", cwd=repository, code=code)
     assert not (repository / "out.html").exists()

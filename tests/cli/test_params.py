@@ -96,19 +96,16 @@ def test_the_json_has_the_shape_that_is_promised(purpose: Purpose, request_: str
     assert bool(told["commands"]) == (told["accepted"] is True)
 
 
-@each(
-    "words, code, says",
-    [
-        (["postgres", "smal"], 2, "did you mean small?"),
-        (["postgre", "small"], 2, "did you mean postgres?"),
-        (["postgres", "small", "-c", "a: 1"], 1, "a request is JSON"),
-        (["postgres", "small", "-c", "[1]"], 1, "parameters are a JSON object"),
-        (["postgres", "small", "-c", "[1"], 1, "-c:1:2: error"),
-        (["postgres", "small", "-c", '{"size": 1, "a":"\udcff"}'], 1, "-c:1:18: error: the byte 0xff is not UTF-8"),
-        (["postgres", "small", "-c", "@nosuch.json"], 3, "nosuch.json: there is no such file"),
-        (["postgres", "small", "--for", "delete"], 2, "delete"),
-    ],
-)
+@each("words, code, says", [
+    (["postgres", "smal"], 2, "did you mean small?"),
+    (["postgre", "small"], 2, "did you mean postgres?"),
+    (["postgres", "small", "-c", "a: 1"], 1, "a request is JSON"),
+    (["postgres", "small", "-c", "[1]"], 1, "parameters are a JSON object"),
+    (["postgres", "small", "-c", "[1"], 1, "-c:1:2: error"),
+    (["postgres", "small", "-c", '{"size": 1, "a":"\udcff"}'], 1, "-c:1:18: error: the byte 0xff is not UTF-8"),
+    (["postgres", "small", "-c", "@nosuch.json"], 3, "nosuch.json: there is no such file"),
+    (["postgres", "small", "--for", "delete"], 2, "delete"),
+])  # fmt: skip
 def test_what_cannot_be_done_is_said(words: list[str], code: int, says: str) -> None:
     ran = osbctl("params", CATALOG, *words)
     assert (ran.returncode, says in ran.stdout + ran.stderr) == (code, True), ran.stdout + ran.stderr

@@ -31,18 +31,15 @@ def state() -> dict[str, object]:
     }
 
 
-@each(
-    "words",
-    [
-        ("validate", GOOD),
-        ("diff", GOOD, GOOD),
-        ("page", GOOD),
-        ("fix", "-"),
-        ("validate", "gone.yaml"),
-        ("brokers", "add", "x", "http://127.0.0.1:1", "--database", "x.sqlite"),
-        ("--nosuch",),
-    ],
-)
+@each("words", [
+    ("validate", GOOD),
+    ("diff", GOOD, GOOD),
+    ("page", GOOD),
+    ("fix", "-"),
+    ("validate", "gone.yaml"),
+    ("brokers", "add", "x", "http://127.0.0.1:1", "--database", "x.sqlite"),
+    ("--nosuch",),
+])  # fmt: skip
 def test_it_leaves_the_process_as_it_was(words: tuple[str, ...], tmp_path: Path) -> None:
     osbctl(*words, cwd=tmp_path, stdin=Path(GOOD).read_text())  # loads what it needs
     before = state()

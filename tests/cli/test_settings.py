@@ -141,8 +141,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
         def answer(headers: Any) -> tuple[int, bytes]:
             version = headers.get("X-Broker-API-Version")
-            told = changed(FAULTY, ("services", 0, "description"), f"Asked with {version}.")
-            return 200, json.dumps(told).encode()
+            return 200, json.dumps(changed(FAULTY, ("services", 0, "description"), f"Asked with {version}.")).encode()
 
         server.answer = answer  # type: ignore[method-assign]
         yield Desk(tmp_path, server.url)

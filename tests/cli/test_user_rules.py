@@ -166,24 +166,21 @@ def test_one_file_for_all_brokers(folder: Path) -> None:
     assert "did you mean house-support-url?" in told
 
 
-@each(
-    "annotation, told",
-    [
-        ("x", "it must be an object of strings"),
-        ({"rule": 5}, "it must be an object of strings"),
-        ({}, "it has no rule"),
-        ({"rule": "support-url"}, "'support-url' is not an id of a rule"),
-        ({"rule": "default-implicit"}, "'default-implicit' is not an id of a rule"),
-        ({"rule": "house-"}, "'house-' is not an id of a rule"),
-        ({"rule": "house-Ä"}, "is not an id of a rule"),
-        ({"rule": "house-a\n"}, "is not an id of a rule"),
-        ({"rule": "house-schema"}, "house-schema is a rule of osbctl"),
-        ({"rule": "house-a", "severity": "warn"}, "the severity 'warn' is not one of: error, warning, info"),
-        ({"rule": "house-a", "serverity": "info"}, "unknown key 'serverity'"),
-        ({"rule": "house-a", "url": "javascript:alert(1)"}, "url is not the address of a page"),
-        ({"rule": "house-a", "url": "https://u:p@example.com"}, "url is not the address of a page"),
-    ],
-)
+@each("annotation, told", [
+    ("x", "it must be an object of strings"),
+    ({"rule": 5}, "it must be an object of strings"),
+    ({}, "it has no rule"),
+    ({"rule": "support-url"}, "'support-url' is not an id of a rule"),
+    ({"rule": "default-implicit"}, "'default-implicit' is not an id of a rule"),
+    ({"rule": "house-"}, "'house-' is not an id of a rule"),
+    ({"rule": "house-Ä"}, "is not an id of a rule"),
+    ({"rule": "house-a\n"}, "is not an id of a rule"),
+    ({"rule": "house-schema"}, "house-schema is a rule of osbctl"),
+    ({"rule": "house-a", "severity": "warn"}, "the severity 'warn' is not one of: error, warning, info"),
+    ({"rule": "house-a", "serverity": "info"}, "unknown key 'serverity'"),
+    ({"rule": "house-a", "url": "javascript:alert(1)"}, "url is not the address of a page"),
+    ({"rule": "house-a", "url": "https://u:p@example.com"}, "url is not the address of a page"),
+])  # fmt: skip
 def test_a_wrong_annotation(tmp_path: Path, annotation: Any, told: str) -> None:
     (tmp_path / "c.json").write_text(json.dumps(DATA))
     (tmp_path / "r.json").write_text(json.dumps({"properties": {"services": {"x-osbctl": annotation}}}))
@@ -209,34 +206,31 @@ def test_one_rule_in_several_places(tmp_path: Path) -> None:
     assert "house-a has the severity 'info' in another place" in failure(*words, cwd=tmp_path, code=3)
 
 
-@each(
-    "schema, rules",
-    [
-        ({"x-osbctl": {"rule": "house-top"}, "required": ["x"]}, ["house-top"]),
-        ({"x-osbctl": {"rule": "house-top"}, "properties": {"services": {"maxItems": 0}}}, ["house-top"]),
-        ({"x-osbctl": {"rule": "house-top"}, "properties": {"services": False}}, ["house-top"]),
-        ({"allOf": [{"x-osbctl": {"rule": "house-a"}, "not": {}}, {"minProperties": 9}]}, ["house-a", "house-schema"]),
-        ({"x-osbctl": {"rule": "house-any"}, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}, ["house-any"]),
-        ({"anyOf": [{"x-osbctl": {"rule": "house-x"}, "required": ["x"]}]}, ["house-x"]),
-        ({"if": {"required": ["services"]}, "then": {"x-osbctl": {"rule": "house-t"}, "required": ["x"]}}, ["house-t"]),
-        ({"$ref": "#/$defs/a", "$defs": {"a": {"x-osbctl": {"rule": "house-d"}, "required": ["x"]}}}, ["house-d"]),
-        (
-            {"x-osbctl": {"rule": "house-outer"}, "$ref": "#/$defs/a~1b", "$defs": {"a/b": {"required": ["x"]}}},
-            ["house-outer"],
-        ),
-        ({"$ref": "#a", "$defs": {"a": {"$anchor": "a", "x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
-        (
-            {"x-osbctl": {"rule": "house-outer"}, "$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}},
-            ["house-outer"],
-        ),
-        ({"$dynamicRef": "#/$defs/a", "$defs": {"a": {"x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
-        ({"properties": {"$ref": {}, "services": {"x-osbctl": {"rule": "house-s"}, "not": {}}}}, ["house-s"]),
-        ({"properties": {"x-osbctl": {"type": "string"}}, "required": ["x"]}, ["house-schema"]),
-        ({"const": {"x-osbctl": 5}}, ["house-schema"]),
-        ({"propertyNames": {"x-osbctl": {"rule": "house-n"}, "maxLength": 1}}, ["house-n"]),
-        ({"x-osbctl": {"rule": "house-x"}, "dependentRequired": {"services": ["x"]}}, ["house-x"]),
-    ],
-)
+@each("schema, rules", [
+    ({"x-osbctl": {"rule": "house-top"}, "required": ["x"]}, ["house-top"]),
+    ({"x-osbctl": {"rule": "house-top"}, "properties": {"services": {"maxItems": 0}}}, ["house-top"]),
+    ({"x-osbctl": {"rule": "house-top"}, "properties": {"services": False}}, ["house-top"]),
+    ({"allOf": [{"x-osbctl": {"rule": "house-a"}, "not": {}}, {"minProperties": 9}]}, ["house-a", "house-schema"]),
+    ({"x-osbctl": {"rule": "house-any"}, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}, ["house-any"]),
+    ({"anyOf": [{"x-osbctl": {"rule": "house-x"}, "required": ["x"]}]}, ["house-x"]),
+    ({"if": {"required": ["services"]}, "then": {"x-osbctl": {"rule": "house-t"}, "required": ["x"]}}, ["house-t"]),
+    ({"$ref": "#/$defs/a", "$defs": {"a": {"x-osbctl": {"rule": "house-d"}, "required": ["x"]}}}, ["house-d"]),
+    (
+        {"x-osbctl": {"rule": "house-outer"}, "$ref": "#/$defs/a~1b", "$defs": {"a/b": {"required": ["x"]}}},
+        ["house-outer"],
+    ),
+    ({"$ref": "#a", "$defs": {"a": {"$anchor": "a", "x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
+    (
+        {"x-osbctl": {"rule": "house-outer"}, "$ref": "#a", "$defs": {"a": {"$anchor": "a", "required": ["x"]}}},
+        ["house-outer"],
+    ),
+    ({"$dynamicRef": "#/$defs/a", "$defs": {"a": {"x-osbctl": {"rule": "house-d"}, "not": {}}}}, ["house-d"]),
+    ({"properties": {"$ref": {}, "services": {"x-osbctl": {"rule": "house-s"}, "not": {}}}}, ["house-s"]),
+    ({"properties": {"x-osbctl": {"type": "string"}}, "required": ["x"]}, ["house-schema"]),
+    ({"const": {"x-osbctl": 5}}, ["house-schema"]),
+    ({"propertyNames": {"x-osbctl": {"rule": "house-n"}, "maxLength": 1}}, ["house-n"]),
+    ({"x-osbctl": {"rule": "house-x"}, "dependentRequired": {"services": ["x"]}}, ["house-x"]),
+])  # fmt: skip
 def test_the_innermost_annotation_counts(tmp_path: Path, schema: Any, rules: list[str]) -> None:
     (tmp_path / "c.json").write_text(json.dumps(DATA))
     (tmp_path / "r.json").write_text(json.dumps(schema))

@@ -47,23 +47,20 @@ def test_every_page_can_be_read(browser: Browser, site: Path, theme: str) -> Non
     assert found == {}, json.dumps(found, indent=1)
 
 
-@pytest.mark.parametrize(
-    ("words", "page_found"),
-    [
-        ("install", "install.html"),
-        ("rotate a password", "rotate-credentials"),
-        ("github action", "check-in-ci"),
-        ("pre-commit", "check-in-ci.html#pre-commit"),
-        ("ignore a finding", "accept-findings"),
-        ("breaking change", "accept-findings"),
-        ("compare two versions", "commands/diff"),
-        ("exit codes", "exit-codes"),
-        ("nginx", "publish-a-page.html#nginx"),
-        ("brokerpak", "check-a-brokerpak"),
-        ("vs code", "in-your-editor"),
-        ("reload certificate", "commands/serve"),
-    ],
-)
+@pytest.mark.parametrize(("words", "page_found"), [
+    ("install", "install.html"),
+    ("rotate a password", "rotate-credentials"),
+    ("github action", "check-in-ci"),
+    ("pre-commit", "check-in-ci.html#pre-commit"),
+    ("ignore a finding", "accept-findings"),
+    ("breaking change", "accept-findings"),
+    ("compare two versions", "commands/diff"),
+    ("exit codes", "exit-codes"),
+    ("nginx", "publish-a-page.html#nginx"),
+    ("brokerpak", "check-a-brokerpak"),
+    ("vs code", "in-your-editor"),
+    ("reload certificate", "commands/serve"),
+])  # fmt: skip
 def test_a_search_needs_no_server(browser: Browser, site: Path, words: str, page_found: str) -> None:
     with visitor(browser) as page:
         page.goto((site / "index.html").as_uri())
@@ -74,15 +71,12 @@ def test_a_search_needs_no_server(browser: Browser, site: Path, words: str, page
         assert any(page_found in link for link in links[:3]), links
 
 
-@pytest.mark.parametrize(
-    ("words", "rule"),
-    [
-        ("duplicate plan name", "plan-name-duplicate"),
-        ("change plan id", "change-plan-id"),
-        ("catalog not json", "wire-not-json"),
-        ("two plans share a name", "cloudfoundry-plan-names"),
-    ],
-)
+@pytest.mark.parametrize(("words", "rule"), [
+    ("duplicate plan name", "plan-name-duplicate"),
+    ("change plan id", "change-plan-id"),
+    ("catalog not json", "wire-not-json"),
+    ("two plans share a name", "cloudfoundry-plan-names"),
+])  # fmt: skip
 def test_a_search_finds_the_rule_first(browser: Browser, site: Path, words: str, rule: str) -> None:
     with visitor(browser) as page:
         page.goto((site / "search.html").as_uri() + f"?q={words}")

@@ -314,8 +314,7 @@ def test_all_safe_fixes_of_a_file_leave_the_others_of_its_folder_alone(folder: P
     plans = [folder / "services" / "redis" / "plans" / name for name in ("cache.yaml", "durable.yaml")]
     for plan in plans:
         plan.write_text(plan.read_text() + 'bindable: "true"\n')
-    found = actions(plans[0], plans[0].read_text(), 0, ["source.fixAll.osbctl"])
-    action = found["Apply all safe fixes (osbctl)"]
+    action = actions(plans[0], plans[0].read_text(), 0, ["source.fixAll.osbctl"])["Apply all safe fixes (osbctl)"]
     assert action.edit and action.edit.changes
     assert action.edit.changes.keys() == {plans[0].as_uri()}
 
@@ -426,8 +425,7 @@ def test_each_place_of_a_group_is_marked_with_its_own_fix(tmp_path: Path) -> Non
 
 
 def test_a_diagnostic_says_who_refuses_before_what_to_do(tmp_path: Path) -> None:
-    found = diagnostics(tmp_path / "catalog.yaml", PLANS)
-    (message,) = (one.message for one in found if one.code == "schema-type")
+    (message,) = (one.message for one in diagnostics(tmp_path / "catalog.yaml", PLANS) if one.code == "schema-type")
     _, second, third = message.splitlines()
     assert second == "refused by every platform"
     assert third.startswith("hint: ")

@@ -40,19 +40,16 @@ ELSEWHERE = "the same text is used elsewhere, too"
 LISTS = "  bindable: false\n  tags:{}\n"
 
 
-@pytest.mark.parametrize(
-    ("written", "safely", "unsafely", "hint"),
-    [
-        ("\n    -ondemand\n    -document", None, None, "a space is missing behind the hyphen"),
-        (" -ondemand", None, None, "a space is missing behind the hyphen"),
-        (" sql, relational", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
-        (" 'sql,relational,'", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
-        (" sql db", None, ' ["sql db"]', "write a list, even of a single entry"),
-        (" |\n    - a\n    - b", None, None, "write a list, even of a single entry"),
-        (' ""', None, None, "write a list, even of a single entry"),
-        (" sql", ' ["sql"]', ' ["sql"]', "write a list, even of a single entry"),
-    ],
-)
+@pytest.mark.parametrize(("written", "safely", "unsafely", "hint"), [
+    ("\n    -ondemand\n    -document", None, None, "a space is missing behind the hyphen"),
+    (" -ondemand", None, None, "a space is missing behind the hyphen"),
+    (" sql, relational", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
+    (" 'sql,relational,'", None, ' ["sql", "relational"]', 'write a list: ["sql", "relational"]'),
+    (" sql db", None, ' ["sql db"]', "write a list, even of a single entry"),
+    (" |\n    - a\n    - b", None, None, "write a list, even of a single entry"),
+    (' ""', None, None, "write a list, even of a single entry"),
+    (" sql", ' ["sql"]', ' ["sql"]', "write a list, even of a single entry"),
+])  # fmt: skip
 def test_a_list_is_made_of_one_entry_alone(written: str, safely: str | None, unsafely: str | None, hint: str) -> None:
     text = HEAD + LISTS.format(written) + PLAN
     for unsafe, expected in (False, safely), (True, unsafely):
@@ -73,30 +70,27 @@ def test_a_misnamed_draft_is_renamed(key: str, draft: str) -> None:
     assert fix_text(text)[0] == after, "it is proved that the same requests pass"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "unsafe"),
-    [
-        ('  bindable: "true"   # keep\n', "  bindable: true   # keep\n", False),
-        ("  bindable: no\n", "  bindable: false\n", False),
-        ("  bindable: 'Off'\n", "  bindable: false\n", False),
-        ("  bindable: false\n  tags: one # of them\n", '  bindable: false\n  tags: ["one"] # of them\n', False),
-        ("  bindable: false\n  tags: 'it''s'\n", "  bindable: false\n  tags: ['it''s']\n", False),
-        ("  bindable: false\n  tags: [no, 'on', y]\n", '  bindable: false\n  tags: ["no", \'on\', "y"]\n', True),
-        (
-            "  bindable: true\n  metadata: {y: 1, 'y ': &a no, no: [No]}\n  on: x\n",
-            '  bindable: true\n  metadata: {"y": 1, \'y \': &a no, "no": ["No"]}\n  "on": x\n',
-            True,
-        ),
-        ("  bindable: false\n  planUpdateable: true\n", "  bindable: false\n  plan_updateable: true\n", True),
-        ("  bindable: false\n  planUpdateable: yes\n", "  bindable: false\n  plan_updateable: true\n", True),
-        ('  bindable: false\n  "plan_updatable": true\n', '  bindable: false\n  "plan_updateable": true\n', True),
-        (
-            "  bindable: false\n  metadata:\n    displayName: 12\n",
-            '  bindable: false\n  metadata:\n    displayName: "12"\n',
-            True,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "unsafe"), [
+    ('  bindable: "true"   # keep\n', "  bindable: true   # keep\n", False),
+    ("  bindable: no\n", "  bindable: false\n", False),
+    ("  bindable: 'Off'\n", "  bindable: false\n", False),
+    ("  bindable: false\n  tags: one # of them\n", '  bindable: false\n  tags: ["one"] # of them\n', False),
+    ("  bindable: false\n  tags: 'it''s'\n", "  bindable: false\n  tags: ['it''s']\n", False),
+    ("  bindable: false\n  tags: [no, 'on', y]\n", '  bindable: false\n  tags: ["no", \'on\', "y"]\n', True),
+    (
+        "  bindable: true\n  metadata: {y: 1, 'y ': &a no, no: [No]}\n  on: x\n",
+        '  bindable: true\n  metadata: {"y": 1, \'y \': &a no, "no": ["No"]}\n  "on": x\n',
+        True,
+    ),
+    ("  bindable: false\n  planUpdateable: true\n", "  bindable: false\n  plan_updateable: true\n", True),
+    ("  bindable: false\n  planUpdateable: yes\n", "  bindable: false\n  plan_updateable: true\n", True),
+    ('  bindable: false\n  "plan_updatable": true\n', '  bindable: false\n  "plan_updateable": true\n', True),
+    (
+        "  bindable: false\n  metadata:\n    displayName: 12\n",
+        '  bindable: false\n  metadata:\n    displayName: "12"\n',
+        True,
+    ),
+])  # fmt: skip
 def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) -> None:
     after, found = fix_text(HEAD + old + PLAN, unsafe=unsafe)
     assert after == HEAD + new + PLAN
@@ -110,16 +104,13 @@ def test_a_value_is_mended_and_all_else_stays(old: str, new: str, unsafe: bool) 
         assert untouched == HEAD + old + PLAN and safe_only.unsafe
 
 
-@pytest.mark.parametrize(
-    ("id", "lines"),
-    [
-        ("012", "  bindable: true\n"),  # ids are never touched
-        (ID, "  bindable: false\n  plan_updatable: true\n  plan_updateable: false\n"),  # the right one stands there
-        (ID, "  bindable: &x 'yes'\n  other: *x\n"),  # an alias would change, too
-        (ID, "  bindable: |\n    true\n"),
-        (ID, "  bindable: maybe\n"),
-    ],
-)
+@pytest.mark.parametrize(("id", "lines"), [
+    ("012", "  bindable: true\n"),  # ids are never touched
+    (ID, "  bindable: false\n  plan_updatable: true\n  plan_updateable: false\n"),  # the right one stands there
+    (ID, "  bindable: &x 'yes'\n  other: *x\n"),  # an alias would change, too
+    (ID, "  bindable: |\n    true\n"),
+    (ID, "  bindable: maybe\n"),
+])  # fmt: skip
 def test_what_only_the_author_knows_is_left(id: str, lines: str) -> None:
     text = HEAD.replace(ID, id) + lines + PLAN
     after, _ = fix_text(text, unsafe=True)
@@ -180,21 +171,18 @@ def with_schema(schema: dict[str, Any]) -> str:
     return json.dumps({"services": [{"id": "i", "name": "n", "description": "d", "bindable": False, "plans": [plan]}]})
 
 
-@pytest.mark.parametrize(
-    ("schema", "safe", "unsafe"),
-    [
-        ({"type": "object", "properties": {"a": {"minimum": 1}}}, D4, D4),
-        ({"type": "object", "properties": {"a": {"const": 1}}}, D6, D6),  # draft-04 knows no const
-        ({"type": "object", "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, None, None),
-        ({"$schema": D2020, "type": "object"}, D4, D4),
-        ({"$schema": D2020, "properties": {"a": {"const": 1}}}, D6, D6),
-        ({"$schema": D2020, "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, "same", "same"),
-        ({"$schema": D7, "properties": {"a": {"format": "date"}}}, "same", D4),
-        ({"$schema": D7.replace("http:", "https:"), "properties": {"a": {"type": "integer"}}}, "same", D6),
-        ({"$schema": "https://example.com/schema", "type": "object"}, "same", "same"),
-        ({"$schema": "https://json-schema.org/draft-04/schema#", "type": "object"}, "same", D4),
-    ],
-)
+@pytest.mark.parametrize(("schema", "safe", "unsafe"), [
+    ({"type": "object", "properties": {"a": {"minimum": 1}}}, D4, D4),
+    ({"type": "object", "properties": {"a": {"const": 1}}}, D6, D6),  # draft-04 knows no const
+    ({"type": "object", "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, None, None),
+    ({"$schema": D2020, "type": "object"}, D4, D4),
+    ({"$schema": D2020, "properties": {"a": {"const": 1}}}, D6, D6),
+    ({"$schema": D2020, "properties": {"a": {"if": {}, "then": {"minLength": 1}}}}, "same", "same"),
+    ({"$schema": D7, "properties": {"a": {"format": "date"}}}, "same", D4),
+    ({"$schema": D7.replace("http:", "https:"), "properties": {"a": {"type": "integer"}}}, "same", D6),
+    ({"$schema": "https://example.com/schema", "type": "object"}, "same", "same"),
+    ({"$schema": "https://json-schema.org/draft-04/schema#", "type": "object"}, "same", D4),
+])  # fmt: skip
 def test_a_draft_stays_if_requests_differ(schema: dict[str, Any], safe: str | None, unsafe: str | None) -> None:
     for flag, wanted in ((False, safe), (True, unsafe)):
         (plan,) = json.loads(fix_text(with_schema(schema), "c.json", unsafe=flag)[0])["services"][0]["plans"]
@@ -440,15 +428,12 @@ def test_a_spring_configuration_is_mended_in_its_own_spelling() -> None:
     assert {finding.rule for finding in found.fixed} == {"field-near-miss"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("{type: object}", '{"[$schema]": "http://json-schema.org/draft-04/schema#", type: object}'),
-        ("{type: object, $schema: http://json-schema.org/draft-04/schema#}", '{type: object, "[$schema]": http:'),
-        ("{'$schema': 'http://json-schema.org/draft-04/schema#'}", "{'[$schema]': 'http:"),
-        ("{'[$schema]': https://json-schema.org/draft-04/schema#}", "{'[$schema]': \"http:"),
-    ],
-)
+@pytest.mark.parametrize(("old", "new"), [
+    ("{type: object}", '{"[$schema]": "http://json-schema.org/draft-04/schema#", type: object}'),
+    ("{type: object, $schema: http://json-schema.org/draft-04/schema#}", '{type: object, "[$schema]": http:'),
+    ("{'$schema': 'http://json-schema.org/draft-04/schema#'}", "{'[$schema]': 'http:"),
+    ("{'[$schema]': https://json-schema.org/draft-04/schema#}", "{'[$schema]': \"http:"),
+])  # fmt: skip
 def test_the_draft_of_a_schema_in_a_spring_configuration_stands_in_brackets(old: str, new: str) -> None:
     """Without them, Spring's broker sends `schema`."""
     schemas = f"[{{id: p, name: p, description: d, schemas: {{service-instance: {{create: {{parameters: {old}}}}}}}}}]"

@@ -168,17 +168,14 @@ def check_folder(folder: Path, unsafe: bool) -> bool:
     return bool(found.changed_files)
 
 
-@pytest.mark.parametrize(
-    "break_it",
-    [
-        lambda new: new.replace(b"description: d", b"description: e"),
-        lambda new: new.replace(b"# well", b"#well"),
-        lambda new: new.replace(b"\r\n", b"\n"),
-        lambda new: new.removeprefix(b"\xef\xbb\xbf"),
-        lambda new: new.replace(b"id: a", b'id: "a"'),
-        lambda new: new + b"\n",
-    ],
-)
+@pytest.mark.parametrize("break_it", [
+    lambda new: new.replace(b"description: d", b"description: e"),
+    lambda new: new.replace(b"# well", b"#well"),
+    lambda new: new.replace(b"\r\n", b"\n"),
+    lambda new: new.removeprefix(b"\xef\xbb\xbf"),
+    lambda new: new.replace(b"id: a", b'id: "a"'),
+    lambda new: new + b"\n",
+])  # fmt: skip
 def test_a_broken_promise_is_seen(break_it: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch) -> None:
     """The check checks: each of these edits is one that `fix` must not make."""
     from osbctl.commands import fix as task

@@ -80,8 +80,7 @@ def page_with_requests(data: dict[str, Any]) -> str:
 
 def made(data: dict[str, Any], before: dict[str, Any] | None = None, **options: Any) -> str:
     """The page of `data` with its findings, verdicts, changes and commands, as the command makes it."""
-    catalogs = [PageCatalog("a", document(data), document(before) if before else None)]
-    return make_page(catalogs, Content(**options))
+    return make_page([PageCatalog("a", document(data), document(before) if before else None)], Content(**options))
 
 
 def document(data: dict[str, Any]) -> Document:
@@ -720,5 +719,4 @@ def test_monograms() -> None:
     assert [monogram(name) for name in names] == ["OS", "RE", "?", "?", "SS", "R"]
     data = service()
     data["services"] += [{"id": "s-2", "name": "Redis", "plans": []}]
-    html = page(data)
-    assert re.findall(r'"icon mono (m\d)" aria-hidden="true">(\w+)<', html) == [("m0", "DB"), ("m1", "RE")]
+    assert re.findall(r'"icon mono (m\d)" aria-hidden="true">(\w+)<', page(data)) == [("m0", "DB"), ("m1", "RE")]

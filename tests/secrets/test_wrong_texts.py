@@ -90,14 +90,11 @@ def test_no_line_of_json_shows_a_secret(tmp_path: Path, text: str) -> None:
     check_lines(tmp_path, "c.json", text)
 
 
-@each(
-    "rest",
-    [
-        f"default: {MARK}, foo: bar",
-        f"default: {MARK}, details: 'x' 'y'",
-        f"constraints: {{default: {MARK}}}, type: 5, type: 6",
-    ],
-)
+@each("rest", [
+    f"default: {MARK}, foo: bar",
+    f"default: {MARK}, details: 'x' 'y'",
+    f"constraints: {{default: {MARK}}}, type: 5, type: 6",
+])  # fmt: skip
 def test_no_line_of_a_brokerpak_shows_a_secret(tmp_path: Path, rest: str) -> None:
     folder = brokerpak(tmp_path / "pak")
     for inputs, name in (("user_inputs:\n", "field_name"), ("bind:\n", "name")):

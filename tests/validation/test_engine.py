@@ -27,8 +27,7 @@ GOOD = catalog({"dashboard_client": {"id": "dashboard", "secret": "((secret))", 
 
 
 def broken_rules(data: dict[str, Any], version: ApiVersion = ApiVersion.V2_17) -> set[str]:
-    options = ValidationOptions(version, platforms=frozenset(Platform))
-    return {finding.rule for finding in run_rules(data, options)}
+    return {finding.rule for finding in run_rules(data, ValidationOptions(version, platforms=frozenset(Platform)))}
 
 
 def test_each_field_that_service_manager_reads_of_metadata_is_looked_at() -> None:

@@ -152,8 +152,7 @@ def test_a_fault_in_a_part_is_told_where_the_part_alone_would_pass() -> None:
 
 
 def keyword_findings(**schema: Any) -> list[Finding]:
-    found = validated(with_schema(**schema)).findings
-    return [finding for finding in found if finding.rule == "parameters-keyword"]
+    return [finding for finding in validated(with_schema(**schema)).findings if finding.rule == "parameters-keyword"]
 
 
 def test_a_container_of_definitions_is_no_misspelt_reference() -> None:
