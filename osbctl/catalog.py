@@ -1,7 +1,6 @@
 """A catalog as platforms understand it: typed, with inherited values resolved.
 
-Tolerant of faulty catalogs, which validation reports: values of a wrong type are skipped, a name of a wrong type is
-empty.
+Tolerant of faulty catalogs, which validation reports: a value of a wrong type is skipped, and such a name is empty.
 """
 
 from __future__ import annotations

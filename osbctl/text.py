@@ -163,8 +163,7 @@ def join_sentences(parts: Iterable[str]) -> str:
 def excerpt_with_carets(line: str, column: int, end: int = 0, width: int = 100) -> tuple[str, str]:
     """Shorten `line` to `width` characters around `column` (from 1); returns it and a line of carets.
 
-    The carets mark the columns from `column` to `end`, exclusive (0: one character), also for wide and escaped
-    characters.
+    They mark the columns from `column` to `end`, exclusive (0: one character), also for wide and escaped characters.
     """
     at = min(max(column - 1, 0), len(line))
     start, stop = 0, len(line)

@@ -280,8 +280,7 @@ def add_refusals(
 ) -> list[Change]:
     """`changes`, and refusals of `new` but not of `old` (`old_refusals`) by `platforms` that they do not cover.
 
-    `is_stored`: the platforms are known to have `old`, else only those that accept it have it; the rest as in
-    `simulate_update`.
+    `is_stored`: platforms are known to have `old`, else only those that accept it; the rest as in `simulate_update`.
     """
     refused = refusals_by_platform(new, platforms)
     updates = {}

@@ -140,8 +140,7 @@ def _describe_fixes(finding: Finding) -> str:
 def _format_patch(result: FixResult) -> Iterator[str]:
     """The changes as a patch: coloured and escaped at a terminal, unchanged in a pipe.
 
-    In a pipe, only text that a CI log would take for a command is changed. Lines end at LF alone, as in `patch` and
-    `git apply`.
+    In a pipe, only a CI log's commands are changed. Lines end at LF alone, as in `patch` and `git apply`.
     """
     paint = AnsiStyle(use_color("auto", sys.stdout)) if sys.stdout.isatty() else None
     for name, (before, after) in result.changed_files.items():

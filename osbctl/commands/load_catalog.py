@@ -24,8 +24,7 @@ SECONDS = 60
 def memory_limit(source_bytes: int) -> int:
     """Bytes of memory for the child that loads a source of that size: one and a half times the need of real ones.
 
-    A hostile source of 10 MB can need 3.4 GB. In a container, whose limit holds for all processes, that would end the
-    service, too.
+    A hostile source of 10 MB can need 3.4 GB. In a container, whose limit is for all, it would end the service, too.
     """
     return 64_000_000 + 20 * source_bytes
 

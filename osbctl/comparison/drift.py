@@ -187,7 +187,6 @@ def drop_inherited_values(
     """Remove values that plans inherit or omit, so that they are compared as in two catalogs.
 
     Inherited ones are removed from both sides, so that a changed service offering is one change.
-
     The platform shows inherited values as the plan's own. If the broker's plan omits a value, and the stored plan has
     the inherited one, the stored catalog is assumed to have omitted it, too. `as_written` is the broker's catalog
     before `reduce_to_stored`.

@@ -1,7 +1,6 @@
 """Values made up for some constraints, from the defaults, lists, limits and patterns that schemas name.
 
-Plain values come first, values at limits last: the first valid one is an example for readers, and each may be a
-counterexample.
+Plain values come first, values at limits last: the first valid one is an example, and each may be a counterexample.
 """
 
 import re

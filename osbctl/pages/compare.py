@@ -83,8 +83,7 @@ def _price_rows(prices: Sequence[Prices], free: Sequence[bool]) -> Iterable[Row]
 def _bullet_rows(bullets: Sequence[Sequence[str]], texts: Sequence[str]) -> Iterable[Row]:
     """Rows of the bullets that several plans have: limits with their values, other lines with ticks.
 
-    Authors word freely: that a plan lacks what only another one mentions does not follow. `texts` is all that each plan
-    says.
+    Authors word freely: a plan may have what only another one mentions. `texts` is all that each plan says.
     """
     labels: dict[tuple[str, bool], str] = {}
     values: dict[tuple[str, bool], list[dict[str, None]]] = {}

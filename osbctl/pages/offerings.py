@@ -74,8 +74,7 @@ class FindingNote(NamedTuple):
 class VerdictView(NamedTuple):
     """The verdict of a platform on a service offering or a catalog: CSS class, text, and the platform's messages.
 
-    `culprits` are titles and anchors of the service offerings that cause a verdict on a catalog; `reasons` of such a
-    verdict have another cause.
+    `culprits` are titles and anchors of service offerings that cause a catalog's verdict; `reasons` have another cause.
     """
 
     broker: str

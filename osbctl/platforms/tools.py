@@ -203,8 +203,7 @@ class ProvisionRequest:
 class Manifest:
     """A YAML file and the command that applies it.
 
-    `content` has the placeholders `{service}`, `{plan}`, and on a line of its own `{parameters}`, which is indented by
-    two blanks.
+    `content` has the placeholders `{service}`, `{plan}` and, alone on its line, `{parameters}`, indented by two blanks.
     """
 
     file: str

@@ -155,8 +155,7 @@ class Registration:
 class BrokerCatalog:
     """A catalog as a broker sent it: its bytes, data and findings.
 
-    `refused` are reasons to store nothing of it. `errors` are faults by its platform and the specification, `refusals`
-    the platform's own reasons.
+    `refused` are reasons to store nothing, `errors` faults by its platform and OSB, `refusals` the platform's own.
     """
 
     body: bytes

@@ -54,9 +54,7 @@ class Registry(AbstractContextManager["Registry"]):
         `wait_seconds` bounds the wait for other writers. `create` makes a missing one: without it, a lost registry
         does not look like an empty one.
 
-        Raises:
-            UsageError: `url` names no database that osbctl knows.
-            RegistryError: it cannot be opened; all other calls raise it, too, if the database fails.
+        Raises UsageError (no database that osbctl knows), RegistryError (as all other calls, if the database fails).
         """
         database = Database(url, wait_seconds, create=create)
         try:
@@ -104,8 +102,7 @@ class Registry(AbstractContextManager["Registry"]):
     ) -> dict[tuple[Identity, str], str]:
         """The other broker on the platform that has each id of the catalog `new`, except for ids of the `stored` one.
 
-        Empty on a platform on which brokers may share ids. A broker whose row is damaged is skipped: it is reported
-        where it is itself read.
+        Empty on a platform on which brokers may share ids. A damaged row is skipped: reading that broker reports it.
         """
         platform = registration.platform
         known = set(ids_unique_on_platform(stored.document.catalog, platform)) if stored else set()

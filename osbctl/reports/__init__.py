@@ -166,8 +166,7 @@ def location_as_json(location: Location | None) -> dict[str, Any] | None:
 def compute_fingerprints(findings: Iterable[tuple[str, Finding]], root: str) -> Iterator[tuple[str, Finding, str]]:
     """Yield each source and finding with a unique hash of them: of its identity, or else of rule and JSON pointer.
 
-    The hash is independent of lines and messages. For a group of findings it is that of the first. Equal hashes get a
-    running number.
+    It is independent of lines and messages, and that of the first in a group. Equal ones get a running number.
     """
     seen: Counter[tuple[str, str]] = Counter()
     for source, finding in findings:

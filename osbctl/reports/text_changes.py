@@ -1,7 +1,6 @@
 """Formats for people: changes by level, each with its locations, its effects on platforms, and advice.
 
-`text` is for a terminal, `markdown` a comment on a pull request, in GitHub-flavoured Markdown. Text of catalogs is
-escaped.
+`text` is for a terminal, `markdown`, of GitHub's flavour, for a comment on a pull request. Catalogs' text is escaped.
 """
 
 import json

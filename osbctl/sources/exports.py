@@ -1,7 +1,6 @@
 """Exports of platforms, mapped back to catalogs.
 
-The files of an export are pages of rows. The module `tools` of a platform recognises them, and locates the fields of a
-catalog in their rows.
+The files of an export are pages of rows. A platform's module `tools` recognises them, and locates a catalog's fields.
 """
 
 import dataclasses

@@ -45,8 +45,7 @@ _OTHER_NAMES = {
 def variables_of_configuration(document: ParsedText) -> dict[str, Variable]:
     """The settings in a configuration of cloud-service-broker (its `--config`), by the names of their variables.
 
-    `service: {NAME: {plans: '…'}}` is `GSB_SERVICE_NAME_PLANS`. The broker does not read lists, and of objects only
-    `defaults`.
+    `service: {NAME: {plans: '…'}}` is `GSB_SERVICE_NAME_PLANS`. The broker reads no lists, of objects only `defaults`.
     """
     spans = document.spans()
     found = {}

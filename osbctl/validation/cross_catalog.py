@@ -36,8 +36,7 @@ class ValidatedCatalog(NamedTuple):
 def add_shared_identity_findings(catalogs: Sequence[ValidatedCatalog]) -> list[ValidationResult]:
     """The results, completed with the ids and names that a catalog shares with earlier ones.
 
-    Each is reported in the later catalog, with its options. A platform that refuses one of two catalogs refuses the
-    later.
+    Each is reported in the later catalog, with its options; a platform that refuses one of two refuses the later.
     """
     load_rules()
     found: list[list[SharedIdentity]] = [[] for _ in catalogs]

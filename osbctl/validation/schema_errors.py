@@ -58,8 +58,7 @@ class CatalogFault(NamedTuple):
 def explain_schema_errors(data: dict[str, Any], version: ApiVersion) -> tuple[list[Finding], set[JsonPath]]:
     """Findings for the faults of `data` under the newest schema, at most `MAX_FINDINGS` of each severity and a note.
 
-    A fault in a field that is newer than `version` is a warning. Also the paths of the errors beyond, up to the
-    maximum number of refusals.
+    A fault in a field newer than `version` is a warning. Also the paths of the errors beyond, up to `MAX_REFUSALS`.
     """
     count: Counter[Severity] = Counter()
     findings = []
