@@ -25,6 +25,8 @@ from osbctl.sources.document import parse_document
 from tests.corpus import CORPUS, EVERY_CASE
 
 FILE = Path(__file__).with_name("recorded.jsonl.xz")
+SEVERAL = Path(__file__).with_name("cloudfoundry_several.jsonl.xz")
+"""Catalogs with several faults at once before Cloud Foundry alone, with its config/initializers/json.rb (Ruby 3.3)."""
 KEPT_MUTATIONS = 5
 """Of the random mutations, one in so many goes with the project."""
 SHARE = 1 if CORPUS and EVERY_CASE else KEPT_MUTATIONS
@@ -42,12 +44,12 @@ class Case(NamedTuple):
 
     @property
     def group(self) -> str:
-        """`real`, `mutated`, `probe` (single rules and odd documents), or `aimed` at weak spots."""
+        """`real`, `mutated`, `probe` (single rules and odd documents), `several` faults, or `aimed` at weak spots."""
         start = self.name.partition("/")[0]
         if self.platform is not Platform.CLOUD_FOUNDRY:
             return {"real": "real", "mut": "mutated"}.get(start, "aimed")
         file, _, name = self.name.partition("/")
-        return {"cloudfoundry-mutations": "mutated", "cloudfoundry-probes": "probe"}.get(
+        return {"cloudfoundry-mutations": "mutated", "cloudfoundry-probes": "probe", "several": "several"}.get(
             file, "mutated" if name.startswith("88") else "aimed"
         )
 
@@ -96,7 +98,7 @@ def _predict_outcome(text: bytes, platform: Platform) -> Prediction | str:
 @cache
 def cases() -> tuple[Case, ...]:
     """The cases of the corpus, of which `make test` takes a sample, or those that go with the project."""
-    return tuple(_read_corpus(SHARE) if CORPUS else _read_file())
+    return (*(_read_corpus(SHARE) if CORPUS else _read_file(FILE)), *_read_file(SEVERAL))
 
 
 def _read_corpus(share: int) -> Iterator[Case]:
@@ -145,8 +147,8 @@ def _parse_answer(answer: dict[str, Any]) -> tuple[VerdictKind, str]:
     return kind, digest(answer["errors"])
 
 
-def _read_file() -> Iterator[Case]:
-    with lzma.open(FILE, "rt", encoding="utf-8") as lines:
+def _read_file(file: Path) -> Iterator[Case]:
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
         for line in lines:
             text, *answers = json.loads(line)
             raw = base64.b64decode(text[7:]) if text.startswith("base64:") else text.encode()

@@ -99,6 +99,15 @@ def test_cloud_foundry_on_cases_aimed_at_weak_spots() -> None:
     assert len(words - newer) <= 5
 
 
+def test_cloud_foundry_on_several_faults_at_once() -> None:
+    count, verdicts, words, mild = measure_agreement(Platform.CLOUD_FOUNDRY, "several")
+    assert count["several"] >= 1_490
+    assert count["unclear"] <= 20
+    assert len(verdicts) <= 4  # it crashes after what it would refuse, and reads U+001C in the host of an id
+    assert len(words) <= 6  # decimals of more digits than osbctl reads
+    assert mild == set()
+
+
 def test_every_line_of_cloud_foundry_s_words_but_the_headings_is_counted_as_a_refusal() -> None:
     counted = 0
     for case in cases():

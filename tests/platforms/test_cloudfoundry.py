@@ -43,6 +43,32 @@ BROKEN = {"$ref": "#/definitions/none"}
     ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "$ref": "#/definitions/a"}),
     ("unclear", {"$ref": "#/x-size", "x-size": {"required": True}}),
     ("accepts", {"definitions": {**CHAIN, "d60": {}}, "$ref": "#/definitions/d0"}),  # each is followed once
+    # `id` and `$schema` must be URIs where the metaschema looks, which is everywhere but in values.
+    ("refuses", {"id": "http://a b/"}),
+    ("refuses", {"not": {"id": "1:x"}}),
+    ("refuses", {"dependencies": {"a": {"id": "http://h:x/"}}}),
+    ("refuses", {"items": [{"$schema": "http:"}]}),
+    *(("refuses", {"properties": {"a": {"id": name}}}) for name in (":x", "./a:b")),
+    ("accepts", {"id": "http://[::1]:80/a b", "enum": [{"id": "1:x"}]}),
+    # Of `$schema` it reads scheme, host and path.
+    ("accepts", {"$schema": "http://u:p@json-schema.org:80/draft-04/schema?a#\n"}),
+    ("refuses", {"$schema": "http://json-schema.org@e.com/draft-04/schema#"}),
+    # `dependencies` is a schema when it loads schemas.
+    ("refuses", {"dependencies": {"$ref": ["a"]}}),
+    ("refuses", {"dependencies": {"$schema": ["a"]}}),
+    ("refuses", {"dependencies": {"items": {"$ref": "http://e.com/x"}}}),
+    ("accepts", {"dependencies": {"a": {"$ref": "http://e.com/x"}}}),
+    # Of draft-03's keywords, draft-04 knows `disallow`, and checks `type` by it.
+    ("refuses", {"disallow": [{"$ref": "http://e.com/x"}]}),
+    ("refuses", {"disallow": "object", **BROKEN}),
+    ("accepts", {"disallow": "string", "type": "string", **BROKEN}),
+    ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "disallow": "string"}),
+    ("unclear", {"$ref": "?x"}),
+    # Ruby repeats anchors, and has few look-behinds.
+    ("accepts", {"patternProperties": {"(?<=ab)c": {}}}),
+    *(("unclear", {"patternProperties": {pattern: {}}}) for pattern in ("a^*", "\\b+", "(?<!(a))b", "(?<=(?=a))b")),
+    *(("unclear", {"patternProperties": {pattern: {}}}) for pattern in ("[] [a-z]", "(?a)b", "(a)(?(1)b|c)")),
+    ("refuses", {"patternProperties": {"a|*": {}}}),
     # What `{}` meets is refused by what follows.
     ("refuses", {"oneOf": [{}, {"required": ["a"]}], **BROKEN}),
     ("accepts", {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], **BROKEN}),
@@ -59,10 +85,10 @@ def test_references_drafts_and_what_an_empty_request_meets(verdict: str, keyword
 MISTYPED = {"properties": {"a": {"type": "strin"}}}
 UNNAMED = {"$schema": None}
 TITLED = [{"title": "b", "$ref": reference} for reference in ("#/title", "#title", "#/%74itle")]
-NEAR_THE_BOUND = {"default": [1e300] * 213}  # which Cloud Foundry counts with all its digits
+NEAR_THE_BOUND = {"default": [1e300] * 213, "title": "a" * 708}  # which Cloud Foundry counts with all its digits
 SEVERAL: list[dict[str, Any]] = [
     {}, {"title": "a"}, UNNAMED, {**UNNAMED, "title": "a"}, MISTYPED, {**MISTYPED, "title": "a", "description": "b"},
-    {**MISTYPED, "title": 5}, NEAR_THE_BOUND, {**NEAR_THE_BOUND, "title": "a" * 499},
+    {**MISTYPED, "title": 5}, NEAR_THE_BOUND, {**NEAR_THE_BOUND, "title": "a" * 709},
     {"id": "http://a/b"}, {"$ref": "http://a/b#", "title": "c"}, {"$ref": "http://a/c#"}, {"id": "http://a/c"},
     {"$ref": "http://a/c#"}, *TITLED, *({"$ref": one["$ref"]} for one in TITLED),
 ]  # fmt: skip

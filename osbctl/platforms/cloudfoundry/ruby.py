@@ -5,7 +5,6 @@ fraction or an exponent as `BigDecimal`, never as `Float`.
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterator
 from decimal import Decimal
@@ -21,7 +20,6 @@ _SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 _ESCAPES = dict(zip('"\\\n\r\t\f\v\b\a\x1b', '"\\nrtfvbae', strict=True))
 _UNPRINTABLE = ("Cc", "Cs", "Cn", "Zl", "Zp")
-_FRACTION = re.compile(r"\d[.e]")
 _WORDS = {None: "nil", True: "true", False: "false"}
 
 
@@ -111,12 +109,12 @@ def equality_key(value: Any) -> str:
 
 
 def json_length(value: Any) -> int:
-    """The characters of `value.to_json` under ActiveSupport."""
+    """The characters of `value.to_json` as config/initializers/json.rb sets it up: a BigDecimal is a number."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    if _FRACTION.search(text):
-        # ActiveSupport writes a BigDecimal as a string, so that no reader rounds it.
-        text = json.dumps(json.loads(text, parse_float=_big_decimal_to_s), separators=(",", ":"), ensure_ascii=False)
-    return len(text) + sum(text.count(char) for char in "<>&\u2028\u2029") * len("u003c")
+    decimals: list[str] = []
+    json.loads(text, parse_float=decimals.append)
+    longer = sum(len(_big_decimal_to_s(number)) - len(number) for number in decimals)
+    return len(text) + longer + sum(text.count(char) for char in "<>&\u2028\u2029") * len("u003c")
 
 
 _INDENT = "  "

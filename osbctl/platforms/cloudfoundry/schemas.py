@@ -13,6 +13,7 @@ Source: cloud_controller_ng, lib/services/service_brokers/v2/catalog_schemas.rb 
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 from urllib.parse import unquote
 
@@ -84,7 +85,7 @@ class SchemaChecks:
         # Cloud Foundry treats every schema as draft-04, regardless of its `$schema`.
         wrong = tuple(
             Refusal("cloudfoundry-schema-metaschema", path, _MUST_CONFORM, Message("in draft-04, {}", message))
-            for path, message in metaschema_errors(schema, DRAFT_4)
+            for path, message in chain(metaschema_errors(schema, DRAFT_4), _faulty_addresses(schema))
             if not _is_tolerated_error(schema, path)
         )
         if wrong:
@@ -101,6 +102,25 @@ def _is_tolerated_error(schema: dict[str, Any], path: JsonPath) -> bool:
     return isinstance(items, list) and 0 < len(items) == len({equality_key(item) for item in items})
 
 
+def _faulty_addresses(schema: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
+    """The places of `id` and `$schema` that are no URI to the library addressable, which the metaschema asks for."""
+    for path, inner in _schemas_inside(schema, (), *_HOLDERS):
+        for key in ("id", "$schema"):
+            if isinstance(inner.get(key), str) and not _is_uri(inner[key]):
+                yield (*path, key), f"{key} must be a URI"
+
+
+def _is_uri(text: str) -> bool:
+    """Return whether Addressable::URI parses a text; it does not mind what follows the host."""
+    scheme, authority, path = _URI.match(text).groups()  # type: ignore[union-attr]  # matches any text
+    found = _AUTHORITY.fullmatch(authority or "")
+    if not found or (found[2] and not re.search("^[0-9]+$", unquote(found[2]), re.MULTILINE)):
+        return False
+    if scheme is not None and not re.fullmatch("[A-Za-z][A-Za-z0-9.+-]*", scheme):
+        return False
+    return bool(found[1] or path or (scheme or "").lower() not in _WITH_HOST)
+
+
 def _read_hash(parent: dict[str, Any], path: JsonPath, keys: tuple[str, ...], errors: Errors) -> dict[str, Any] | None:
     """The object at the last of `keys` in `parent`; other values except null and false are added to `errors`."""
     value = parent.get(keys[-1])
@@ -115,23 +135,36 @@ def _read_hash(parent: dict[str, Any], path: JsonPath, keys: tuple[str, ...], er
 
 # The library.
 
-_DRAFT = re.compile(r"http://json-schema\.org/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?")
+_DRAFT = re.compile(
+    r"http://(?:[^/?#]*@)?json-schema\.org(?::[^:@/?#]*)?/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?", re.DOTALL
+)
 
 _MOVED_BASE = "id moves the base of references"
-_SINGLE_SCHEMAS = ("additionalProperties", "additionalItems", "items")
-_HOLDERS = (*_SINGLE_SCHEMAS, "definitions", "properties", "patternProperties", "allOf", "anyOf", "oneOf")
+_GROUPS = ("definitions", "properties", "patternProperties", "allOf", "anyOf", "oneOf")
+_HOLDERS = (("additionalProperties", "additionalItems", "items", "not"), (*_GROUPS, "dependencies"))
+"""Keywords of draft-04 with a schema, and those with several."""
+_LOADED = (("additionalProperties", "additionalItems", "items", "dependencies"), (*_GROUPS, "disallow"))
+"""The same as the library loads schemas: `dependencies` is one to it, and it does not look into `not`."""
+
+_URI = re.compile(r"(?:((?:\.\.?/)*[^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(?:\?[^#]*)?(?:#.*)?$", re.MULTILINE)
+_HOST = r"\[[A-Za-z0-9._~!$&'()*+,;=:-]*\]|(?!\[.*\](?::|\Z))[^<>{}\\@\"\s]*?"
+_AUTHORITY = re.compile(rf"(?:[^\[\]]*@)?({_HOST})(?::([^:@\[\]\s]*))?")
+_WITH_HOST = frozenset(
+    ("http", "https", "ftp", "tftp", "sftp", "ssh", "svn+ssh", "telnet", "nntp", "gopher", "wais", "ldap", "prospero")
+)
 
 _SHARED_PATTERN = re.compile(
     r"(?>(?:[^\\\[\](){}*+?|]"  # a character that stands for itself, and . ^ $
     r"|\\[dDwWsSbBAZnrtf\W_]"
-    r"|\[\^?\]?(?:[^\[\]\\&]|\\[dDwWsSnrt\W])*\]"
-    r"|\((?:\?:|\?=|\?!|\?<=|\?<!|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*)"
+    r"|\[\^?\]?+(?:[^\[\]\\&]|\\[dDwWsSnrt\W])*\]"
+    r"|\((?:\?:|\?=|\?!|\?<[=!]\w*(?=\))|(?!\?))|\)|\||[*+?]\??|\{\d{1,4}(?:,\d{0,4})?\}|\{(?!\d)|\})*)"
 )
 """Patterns that Ruby and Python read alike, or that Ruby surely compiles. Possessive, as `a??` has two readings."""
-_RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#imx-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
+_RUBY_REFUSES = re.compile(r"\(\?(?![:=!<>~'#(imxadu-])|\(\?<\d|\\u(?![0-9a-fA-F]{4}|\{[0-9a-fA-F])|\\[cCM]\Z")
 """Groups and escapes of other languages, such as (?P<name>...)."""
 _BROKEN = re.compile("Ruby|unterminated|missing \\)|unbalanced|nothing to repeat|bad character range|bad escape \\(end")
 """Beginnings of messages for pattern errors that Ruby reports, too."""
+_ANCHOR = re.compile(r"(?:[$^]|\\[bBAZ])\Z")
 
 
 class UnclearSchemaError(Exception):
@@ -157,7 +190,7 @@ def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusa
         RubyCrash: references go round in a circle.
         UnclearSchemaError: only the library itself can tell.
     """
-    loaded = list(_loaded_schemas(schema, ()))
+    loaded = list(_schemas_inside(schema, (), *_LOADED))
     ids = [value["id"] for _, value in loaded if isinstance(value.get("id"), str)]
     # Where the library finds `#/...` depends on ids: it is certain if only the root has one, and a new one.
     is_base_certain = ids in ([], [schema.get("id")]) and loaded_ids.isdisjoint(ids)
@@ -173,23 +206,25 @@ def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusa
     return None
 
 
-def _loaded_schemas(schema: dict[str, Any], path: JsonPath) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
-    """The schemas that the library loads; it looks neither into `not` nor into keywords newer than draft-04."""
+def _schemas_inside(
+    schema: dict[str, Any], path: JsonPath, single: tuple[str, ...], groups: tuple[str, ...]
+) -> Iterator[tuple[JsonPath, dict[str, Any]]]:
+    """The schema at `path`, and those in it under the keywords `single` and `groups`."""
     yield path, schema
-    for key in _HOLDERS:
+    for key in (*single, *groups):
         value = schema.get(key)
-        if isinstance(value, dict) and key in _SINGLE_SCHEMAS:
-            yield from _loaded_schemas(value, (*path, key))
+        if isinstance(value, dict) and key in single:
+            yield from _schemas_inside(value, (*path, key), single, groups)
         else:
             for place, inner in entries(value):
                 if isinstance(inner, dict):
-                    yield from _loaded_schemas(inner, (*path, key, place))
+                    yield from _schemas_inside(inner, (*path, key, place), single, groups)
 
 
 def _check_draft(schema: dict[str, Any], path: JsonPath) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
     dialect = schema.get("$schema")
-    if isinstance(dialect, str) and not _DRAFT.fullmatch(dialect):
+    if dialect is not None and not (isinstance(dialect, str) and _DRAFT.fullmatch(dialect)):
         hint = find_older_draft(schema).hint
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)
 
@@ -204,7 +239,8 @@ def _check_reference(schema: dict[str, Any], path: JsonPath, loaded_ids: set[str
     document = reference.partition("#")[0]
     if not document or document == DRAFT_4.uri:
         return
-    if any(document.endswith(name.rstrip("#")) or name.rstrip("#").endswith(document) for name in loaded_ids):
+    names = [name.rstrip("#") for name in loaded_ids]
+    if document[0] == "?" or any(document.endswith(name) or name.endswith(document) for name in names):
         raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
     raise _RefusedError("reference", (*path, "$ref"), "No external references are allowed: …", _NO_DOCUMENT)
 
@@ -214,11 +250,10 @@ def _check_predictable(loaded: list[tuple[JsonPath, dict[str, Any]]], is_base_ce
     if not is_base_certain and any("$ref" in schema for _, schema in loaded):
         raise UnclearSchemaError(("id",), _MOVED_BASE)
     for path, schema in loaded:
-        for keyword in ("extends", "disallow"):
-            if keyword in schema:
-                raise UnclearSchemaError((*path, keyword), f"{keyword} is a keyword of draft-03")
+        if "extends" in schema:
+            raise UnclearSchemaError((*path, "extends"), "extends is a keyword of draft-03")
         draft = _DRAFT.fullmatch(schema.get("$schema") or "")
-        if draft and draft[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf"}.isdisjoint(schema):
+        if draft and draft[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf", "disallow"}.isdisjoint(schema):
             raise UnclearSchemaError((*path, "$schema"), "drafts before draft-04 are read by rules of their own")
 
 
@@ -258,8 +293,8 @@ class _Evaluation:
                 return self._reference_accepts(value, path)
             case "patternProperties" | "additionalProperties":
                 _check_patterns(schema.get("patternProperties", {}), path[:-1])
-            case "type":
-                return "object" in value
+            case "type" | "disallow":  # Since draft-04, `disallow` checks `type` once more.
+                return "object" in schema.get("type", "object")
             case "enum":
                 return {} in value
             case "required":
@@ -308,6 +343,10 @@ def _pattern_error(pattern: str) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+    except re.error as error:
+        # Ruby can repeat an anchor.
+        is_anchor = error.msg == "nothing to repeat" and _ANCHOR.search(pattern, 0, error.pos or 0)
+        return "it repeats an anchor" if is_anchor else str(error)
+    except (OverflowError, RecursionError) as error:
         return str(error)
     return ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from osbctl.messages import Message, Sentence, Value
-from osbctl.paths import JsonPath, get_at
+from osbctl.paths import JsonPath, entries, get_at
 from osbctl.platforms.cloudfoundry.ruby import (
     Errors,
     RubyCrash,
@@ -107,7 +107,7 @@ def _check_strings(value: Any) -> FieldProblem | None:
 
 
 def _check_description_length(value: Any) -> FieldProblem | None:
-    if isinstance(value, str) and len(value) > _LONGEST_DESCRIPTION:
+    if isinstance(value, str | list | dict) and len(value) > _LONGEST_DESCRIPTION:
         text = f"may not have more than {_LONGEST_DESCRIPTION} characters"
         return FieldProblem("cloudfoundry-description-length", text)
     return None
@@ -300,9 +300,11 @@ def _judge_service(service: dict[str, Any], path: JsonPath, schema_checks: Schem
     if problem := _check_strings(requires):
         _add_problem(errors, problem, (*path, "requires"), 'Service "requires" field', requires)
     _check_fields(SERVICE_OBJECT_ROWS, service, path, errors)
-    for index, item in enumerate(requires if isinstance(requires, list) else ()):
-        if to_s(item) not in _REQUIRES:
-            value = Value(item, (*path, "requires", index), to_s)
+    for key, item in entries(requires):
+        # Of a Hash, Ruby compares the key and names the pair.
+        permission, shown = (key, [key, item]) if isinstance(requires, dict) else (item, item)
+        if to_s(permission) not in _REQUIRES:
+            value = Value(shown, (*path, "requires", key), to_s)
             sentence = Message('Service "requires" field contains unsupported value "{}"', value)
             errors.add("cloudfoundry-requires", value.path, sentence)
     _check_plans(service, path, errors, schema_checks)
