@@ -62,8 +62,10 @@ def rows(
         *_parameter_row(plans),
     ]
     metadata = [_other_metadata(plan, redactor) for plan in plans]
-    keys = dict.fromkeys(key for own in metadata for key in own)
-    return result + [_make_row(_key_in_words(key), [own.get(key, NOT_STATED) for own in metadata]) for key in keys]
+    keys = dict.fromkeys(key for fields in metadata for key in fields)
+    return result + [
+        _make_row(_key_in_words(key), [fields.get(key, NOT_STATED) for fields in metadata]) for key in keys
+    ]
 
 
 def _price_rows(prices: Sequence[Prices], free: Sequence[bool]) -> Iterable[Row]:

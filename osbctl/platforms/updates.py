@@ -183,9 +183,11 @@ class Update:
             row = replace(row, data={**row.data, "name": rename(obj.name)})
         self.rows[row.key] = row
 
-    def add_clash(self, path: JsonPath, why: str, holder: StoredRow | None = None, *, is_of_name: bool = False) -> None:
+    def add_clash(
+        self, path: JsonPath, message: str, holder: StoredRow | None = None, *, is_of_name: bool = False
+    ) -> None:
         """Note that the object at `path` cannot be saved, as in `Clash`."""
-        self.clashes.append(Clash(path, why, holder, is_of_name))
+        self.clashes.append(Clash(path, message, holder, is_of_name))
 
     def service_rows(self) -> list[StoredRow]:
         """The rows of service offerings."""

@@ -48,14 +48,16 @@ def render_gitlab(report: Report) -> str:
         {
             "description": finding.message,
             "check_name": finding.rule,
-            "fingerprint": mark,
+            "fingerprint": fingerprint,
             "severity": _GITLAB_SEVERITIES[finding.severity],
             "location": {
                 "path": relative_path(source, report.root),
                 "lines": {"begin": finding.location.line if finding.location else 1},
             },
         }
-        for source, finding, mark in compute_fingerprints(report.findings_with_source(by_place=True), report.root)
+        for source, finding, fingerprint in compute_fingerprints(
+            report.findings_with_source(by_place=True), report.root
+        )
     ]
     return json_text(issues)
 
@@ -117,8 +119,8 @@ def render_sarif(report: Report) -> str:
         },
         "columnKind": "unicodeCodePoints",
         "results": [
-            _finding_as_sarif(finding, source, mark, index, report.root)
-            for source, finding, mark in compute_fingerprints(report.findings_with_source(), report.root)
+            _finding_as_sarif(finding, source, fingerprint, index, report.root)
+            for source, finding, fingerprint in compute_fingerprints(report.findings_with_source(), report.root)
         ],
     }
     return json_text({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -146,7 +148,9 @@ def _location_as_sarif(location: Location, root: str) -> dict[str, Any]:
     return {"physicalLocation": physical}
 
 
-def _finding_as_sarif(finding: Finding, source: str, mark: str, index: dict[str, int], root: str) -> dict[str, Any]:
+def _finding_as_sarif(
+    finding: Finding, source: str, fingerprint: str, index: dict[str, int], root: str
+) -> dict[str, Any]:
     place = finding.location or Location(source, 1, 1)  # code scanning takes no log with a result without one
     logical = {"fullyQualifiedName": pointer(finding.path) or "/"}
     text = f"{finding.message}\nHint: {finding.advice}" if finding.advice else finding.message
@@ -155,7 +159,7 @@ def _finding_as_sarif(finding: Finding, source: str, mark: str, index: dict[str,
         "ruleIndex": index[finding.rule],
         "level": _SARIF_LEVELS[finding.severity],
         "message": {"text": text},
-        "partialFingerprints": {"osbctl/v2": mark},
+        "partialFingerprints": {"osbctl/v2": fingerprint},
         "locations": [{**_location_as_sarif(place, root), "logicalLocations": [logical]}],
     }
     if others := [other.location for other in finding.at_each_place()[1:] if other.location]:
