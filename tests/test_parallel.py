@@ -65,10 +65,7 @@ def test_an_exception_belongs_to_its_item(jobs: int) -> None:
     results = dict(run_in_parallel(work, range(10), jobs))
     assert sorted(results) == list(range(10))
     failed = {item: error for item, error in results.items() if isinstance(error, OsbctlError)}
-    assert {item: error.message for item, error in failed.items()} == {
-        3: "internal error: ZeroDivisionError",
-        5: "gone",
-    }
+    assert {n: error.message for n, error in failed.items()} == {3: "internal error: ZeroDivisionError", 5: "gone"}
     assert results[9] == 1
 
 

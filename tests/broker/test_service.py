@@ -140,9 +140,7 @@ def test_reload_without_services_is_refused(held: Held) -> None:
     held.service.authenticator.close()
 
 
-def test_credentials_that_have_all_expired_do_not_replace_good_ones(
-    held: Held, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_credentials_that_all_expired_do_not_replace_good_ones(held: Held, caplog: pytest.LogCaptureFixture) -> None:
     _, credentials = held.service.watched
     old = replace(held.records[0], label="old", expires="2020-01-01T00:00:00Z")
     held.records = [old]

@@ -55,9 +55,7 @@ def test_a_file_without_services_is_no_catalog(tmp_path: Path) -> None:
     put(tmp_path, "good.json", GOOD)
     (tmp_path / "empty.yaml").write_text("services:\n")
     (tmp_path / "deep.yaml").write_text("spring:\n  catalog:\n    services: ~\n")
-    files = [
-        put(tmp_path, f"{number}.json", value) for number, value in enumerate(NO_CATALOG) if "catalog" not in value
-    ]
+    files = [put(tmp_path, f"{n}.json", value) for n, value in enumerate(NO_CATALOG) if "catalog" not in value]
     for file in [*files, "empty.yaml", "deep.yaml"]:
         at = ("--at", "/spring/catalog") if file == "deep.yaml" else ()
         for words in (

@@ -278,9 +278,7 @@ def test_service_manager_alone_presents_a_client_certificate(authority: Authorit
     (Failure.TOO_SLOW, 60, {*KNOWN} - {KORIFI}), (Failure.TOO_SLOW, 86_400, {*KNOWN} - {KORIFI}),
     (Failure.TOO_LARGE, 100, set()), (Failure.NO_RESPONSE, 0, {*KNOWN}), (None, 0, {*KNOWN}),
 ])  # fmt: skip
-def test_a_limit_of_osbctl_is_none_of_a_platform(
-    failure: Failure | None, seconds: float, refused: set[Platform]
-) -> None:
+def test_osbctls_limit_is_none_of_a_platform(failure: Failure | None, seconds: float, refused: set[Platform]) -> None:
     reply = Reply("GET /v2/catalog", status=200, fault="not whole", failure=failure, seconds=seconds)
     (fault,) = check_catalog_reply(reply, 5)
     assert (fault.rule, {*known(fault.refused_by or ())}) == ("wire-cut", refused)

@@ -28,9 +28,8 @@ def slug(heading: str) -> str:
 
 def anchors(file: Path) -> set[str]:
     text = re.sub(r"(?ms)^ *```.*?^ *```", "", file.read_text(encoding="utf-8"))
-    return {slug(heading) for heading in re.findall(r"(?m)^#+ (.+)$", text)} | set(
-        re.findall(r'<a id="([^"]+)">', text)
-    )
+    named = re.findall(r'<a id="([^"]+)">', text)
+    return {slug(heading) for heading in re.findall(r"(?m)^#+ (.+)$", text)}.union(named)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -128,9 +128,7 @@ def test_filters_narrow_and_the_address_has_them(browser: Browser, file: Path) -
     ("fragment", "place"),
     [(POSTGRES, POSTGRES), (SMALL, SMALL), (CREATE, CREATE), (f"{SMALL}/create/{DAY}", f"{CREATE}/{DAY}")],
 )
-def test_links_lead_to_a_service_a_plan_and_a_parameter(
-    browser: Browser, file: Path, fragment: str, place: str
-) -> None:
+def test_links_lead_to_a_service_plan_and_parameter(browser: Browser, file: Path, fragment: str, place: str) -> None:
     with opened(browser, file, fragment) as page:
         assert names(page) == ["PostgreSQL"]
         assert page.locator(f"[id='{place[1:]}']").is_visible()

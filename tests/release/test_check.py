@@ -136,9 +136,7 @@ def test_a_build_that_differs_from_time_to_time(root: Path, tmp_path: Path) -> N
         (r"\[project.urls\]\n.+\n", "", "address", "'url' field"),
     ],
 )  # fmt: skip
-def test_metadata_that_an_index_cannot_show(
-    root: Path, tmp_path: Path, old: str, new: str, name: str, told: str
-) -> None:
+def test_metadata_that_no_index_shows(root: Path, tmp_path: Path, old: str, new: str, name: str, told: str) -> None:
     edit(root / "pyproject.toml", old, new)
     commit(root)
     found = {one.name: one for one in release_check.metadata(release_check.build(root, tmp_path / "built"), True)}

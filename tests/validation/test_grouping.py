@@ -79,9 +79,7 @@ def test_a_platform_says_one_sentence_once_of_what_aliases_repeat(shared: bool) 
     "write", [json.dumps, lambda text: f"'{text}'", lambda text: f">\n {text}", lambda text: f"|\n {text}"]
 )
 def test_different_faults_of_a_catalog_in_a_string_stay_apart(write: Callable[[str], str]) -> None:
-    plans = [
-        {"id": name, "name": name, "description": "d", "free": free} for name, free in (("p1", "maybe"), ("p2", 3))
-    ]
+    plans = [{"id": p, "name": p, "description": "d", "free": free} for p, free in (("p1", "maybe"), ("p2", 3))]
     offering = {"id": "s", "name": "s", "description": "d", "bindable": True, "plans": plans}
     document = parse_catalog(f"c: {write(json.dumps({'services': [offering]}))}\n", "c.yaml")
     findings = validate_document(document, ValidationOptions()).findings
