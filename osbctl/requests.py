@@ -24,7 +24,7 @@ from osbctl.jsonschemas.sentences import describe_error, describe_violation, err
 from osbctl.jsonschemas.value_generator import ValueGenerator
 from osbctl.messages import Sentence, is_secret_path, may_be_secret_name, redact
 from osbctl.parameter_table import Parameter, parameters
-from osbctl.paths import JsonPath, JsonValue
+from osbctl.paths import JsonPath, JsonValue, SchemaPlace, subschemas
 from osbctl.platforms import Platform
 from osbctl.platforms.tools import Manifest, ProvisionRequest, Purpose, Tool, tools_of
 from osbctl.sources.folder.brokerpak_requests import UNKNOWN, RequestRules
@@ -125,13 +125,13 @@ def judge_request(
     `previous` are the parameters that were sent before an update. None if they are not known.
     """
     found = [_fault((name,), message) for name, message in rules.name_faults(request, update=update)]
-    if rules.fault or (fault := _schema_fault(rules)):
+    schema = _as_go_compiles(rules.schema)
+    if rules.fault or (fault := _schema_fault(schema)):
         return [*found, _fault((), f"every request to this plan is refused: {rules.fault or fault}")]
     whole = not update or previous is not None
     values, faults = rules.merge({**(previous or {}), **request}, whole=whole)
     found += [_fault((), message) for _, message in faults]
     found += [_fault((), message) for message in rules.import_faults(values) if update]
-    schema = rules.schema
     unknown = {name for name, value in values.items() if value is UNKNOWN}
     required = [name for name in schema.pop("required", ()) if whole and name not in unknown]
     schema |= {"required": required} if required else {}
@@ -180,19 +180,56 @@ def _origin(rules: RequestRules, name: str, previous: Mapping[str, Any] | None) 
     return f"a request without {name} is refused for its default"
 
 
-def _schema_fault(rules: RequestRules) -> str:
+def _schema_fault(schema: Mapping[str, Any]) -> str:
     """The reason why the broker cannot apply its schema. Empty if it can."""
-    for name, one in rules.schema["properties"].items():
+    for name, one in schema["properties"].items():
         if has_no_json(one):
             return f"JSON cannot say the schema of {name}"
-        if not is_valid_schema({"type": "object", "properties": {name: _without_patterns(one)}}, DRAFT_4):
+        is_valid = is_valid_schema({"type": "object", "properties": {name: _without_patterns(one)}}, DRAFT_4)
+        if not is_valid or any(map(_has_crossed_limits, subschemas(one))):
             return f"the schema of {name} is not valid"
-        try:
-            # Go's regular expressions have no lookaround, as those of this engine.
-            jsonschema_rs.Draft4Validator(one, pattern_options=jsonschema_rs.RegexOptions())
-        except (ValueError, jsonschema_rs.ReferencingError):
+        if not _compiles(one) and not _compiles(schema):  # a reference may lead to another input
             return f"a pattern of {name} is no regular expression of Go"
     return ""
+
+
+def _compiles(schema: Any) -> bool:
+    try:
+        # Go's regular expressions have no lookaround, as those of this engine.
+        jsonschema_rs.Draft4Validator(schema, pattern_options=jsonschema_rs.RegexOptions())
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False
+    return True
+
+
+def _has_crossed_limits(place: SchemaPlace) -> bool:
+    limits = ((place.value.get(f"min{what}"), place.value.get(f"max{what}")) for what in ("Length", "Properties"))
+    return any(low is not None and high is not None and low > high for low, high in limits)
+
+
+_FORMATS = (
+    "date time date-time hostname email idn-email ipv4 ipv6 uri uri-reference iri iri-reference uri-template uuid "
+    "regex json-pointer relative-json-pointer"
+)
+"""The formats of github.com/xeipuuv/gojsonschema, which no number has."""
+_MAY_BE_EMPTY = ("allOf", "anyOf", "enum", "oneOf", "required", "type")
+
+
+def _as_go_compiles(schema: Any) -> Any:
+    """A schema in draft-04 that means what gojsonschema makes of it: empty lists have no effect, 2.0 is 2."""
+    if isinstance(schema, list):
+        return [_as_go_compiles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return _as_go_reads(schema)
+    made = type(schema)({key: _as_go_compiles(item) for key, item in schema.items()})
+    for key in _MAY_BE_EMPTY:
+        if made.get(key) == []:
+            del made[key]
+    name, parts = made.get("format"), made.get("allOf", [])
+    if isinstance(name, str) and name in _FORMATS.split() and isinstance(parts, list):
+        of_uuid = [{"pattern": "^[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}$"}]  # which draft-04 does not know
+        made["allOf"] = [*parts, {"not": {"type": "number"}}, *(of_uuid if name == "uuid" else ())]
+    return made
 
 
 def _schema_errors(schema: dict[str, Any], values: dict[str, Any]) -> list[Finding]:
@@ -217,7 +254,7 @@ def _without_patterns(value: Any) -> Any:
 def _as_go_reads(value: Any) -> Any:
     """A value with its numbers as Go has them after JSON: 1.0 is 1."""
     if isinstance(value, dict):
-        return {key: _as_go_reads(item) for key, item in value.items()}
+        return type(value)({key: _as_go_reads(item) for key, item in value.items()})
     if isinstance(value, list):
         return [_as_go_reads(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -4,6 +4,7 @@ A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name t
 the disk, or in a revision of git.
 """
 
+import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -201,7 +202,7 @@ class _BrokerpakCatalog:
         self._decode_variable(CONFIG, CONFIG_TYPE)
         sources = self._decode_variable(SOURCES, SOURCES_TYPE)
         for name, source in sources.items():
-            if not (source and source.get("uri") and source.get("config")):
+            if not (source and source.get("uri") and _is_json(source.get("config") or "")):
                 message = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
                 self.refusals.start(self._manifest, (), message, 'write "config": "{}"')
         if not self.settings.is_on(BUILTIN, default=True):
@@ -364,7 +365,8 @@ class _BrokerpakCatalog:
             self.document.set_key_origin(schema, keyword, (definition, where))
             if has_no_json(value):
                 del schema[keyword]
-                self._report_no_json(definition, where)
+                if self.has_schemas:
+                    self._report_no_json(definition, where)
 
     def _report_no_json(self, definition: Document, path: JsonPath) -> None:
         message = "JSON cannot say it: cloud-service-broker answers GET /v2/catalog with 200 and an empty body"
@@ -428,6 +430,14 @@ class _BrokerpakCatalog:
                 self.left_out[str(service.get("name"))] = tag
                 return False
         return True
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _inputs(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

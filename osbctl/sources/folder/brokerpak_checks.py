@@ -38,8 +38,8 @@ _TYPES = ("object", "boolean", "array", "number", "string", "integer")
 _ATTRIBUTE = re.compile(r"(?:[-a-zA-Z0-9_]*\.[-a-zA-Z0-9_]*){2}")
 _URL = re.compile(
     r"[a-zA-Z][a-zA-Z0-9+.-]*:(?:(?!/)[^\x00-\x1f\x7f]*"
-    r"|(?://(?:[\w\-.:~!$&'()*+,;=%]*@)?"  # user and password
-    r"(?:[^\x00-\x20\x7f\\^`{|}/?#@:%\[\]]|%[89a-fA-F][0-9a-fA-F])*(?:\[[^\]\s]*\])?(?::[0-9]*)?(?=[/?]|$))?"
+    r"|(?:(?!//)|//(?:(?:[a-zA-Z0-9_\-.:~!$&'()*+,;=@]|%[0-9a-fA-F]{2})*@)?"  # user and password
+    r"(?:(?:[^\x00-\x20\x7f\\^`{|}/?#@:%\[\]]|%[89a-fA-F][0-9a-fA-F])*|\[[^\]\s]*\])(?::[0-9]*)?(?=[/?]|$))"
     r"(?:[^\x00-\x1f\x7f?%]|%[0-9a-fA-F]{2})*(?:\?[^\x00-\x1f\x7f]*)?)"
 )
 _VERSION = re.compile(
@@ -115,6 +115,8 @@ def check_manifest(refusals: Refusals, manifest: Document) -> None:
             refusals.build(
                 manifest, (name,), "couldn't create archive: it is named after the brokerpak", "remove the /"
             )
+    if len(f"{data.get('name')}-{data.get('version')}.brokerpak".encode()) > 255:
+        refusals.build(manifest, ("name",), "couldn't create archive: its name is too long", "shorten it")
     for parameter, path in objects_in_list(data, "parameters"):
         refusals.require(manifest, parameter, path, "name", "description")
     _check_platforms(refusals, manifest)

@@ -13,21 +13,30 @@ from typing import Any, NamedTuple
 from osbctl.catalog import Catalog, ServicePlan
 from osbctl.jsonschemas.dialects import DRAFT_4_ADDRESS
 from osbctl.paths import JSON_TYPES, JsonPath, JsonValue, same_value
-from osbctl.sources.folder.hil import FUNCTIONS, NotTemplateError, is_template, parse_template
+from osbctl.sources.folder.hil import (
+    BOOLEANS,
+    NotTemplateError,
+    Unknown,
+    as_variable,
+    is_template,
+    kind_of,
+    parse_template,
+)
 
-UNKNOWN = object()
+UNKNOWN = Unknown()
 """A value that the broker computes."""
 
-BOOLEANS = dict.fromkeys(("1", "t", "T", "TRUE", "true", "True"), True)
-BOOLEANS |= dict.fromkeys(("0", "f", "F", "FALSE", "false", "False"), False)
-"""The texts that Go reads as a boolean (strconv.ParseBool)."""
-
 ALWAYS_ALLOWED = "vacant"
-_REQUEST = ("plan_id", "service_id", "instance_id", "context", "x_broker_api_originating_identity")
-_CREATE_CONSTANTS = {f"request.{name}" for name in (*_REQUEST, "default_labels")}
-_BIND_CONSTANTS = {f"request.{name}" for name in (*_REQUEST, "binding_id", "app_guid", "plan_properties")} | {
-    "instance.name",
-    "instance.details",
+_TEXT, _MAP = Unknown("string"), Unknown("map")
+_REQUEST = {f"request.{name}": _TEXT for name in ("plan_id", "service_id", "instance_id")}
+_REQUEST |= {f"request.{name}": _MAP for name in ("context", "x_broker_api_originating_identity")}
+_CREATE_CONSTANTS = _REQUEST | {"request.default_labels": _MAP}
+_BIND_CONSTANTS = _REQUEST | {
+    "request.binding_id": _TEXT,
+    "request.app_guid": _TEXT,
+    "request.plan_properties": _MAP,
+    "instance.name": _TEXT,
+    "instance.details": _MAP,
 }
 INPUT = {
     "enum": "enum",
@@ -117,7 +126,7 @@ class RequestRules(NamedTuple):
     properties: Mapping[str, Any] = {}
     further_values: Mapping[str, Any] = {}
     computed: tuple[Mapping[str, Any], ...] = ()
-    constants: frozenset[str] = frozenset()
+    constants: Mapping[str, Any] = {}
     checks_names: bool = True
     is_published: bool = False
     fault: str = ""
@@ -173,7 +182,7 @@ class RequestRules(NamedTuple):
         defaults = self.defaults if whole else dict.fromkeys(self.defaults, UNKNOWN)  # the instance may have others
         values = {**defaults, **request, **self.overrides}
         faults: list[tuple[str, str]] = []
-        known = self.constants if whole else self.constants.union(self.inputs)
+        others = {} if whole else dict.fromkeys(self.inputs, UNKNOWN)
         inputs = [(name, one, False) for name, one in self.inputs.items()]
         computed = [(one.get("name") or "", one, bool(one.get("overwrite"))) for one in self.computed]
         for group in (inputs, computed):
@@ -185,7 +194,7 @@ class RequestRules(NamedTuple):
                     values[name] = UNKNOWN
                     continue
                 try:
-                    values[name] = _compute(default, one.get("type") or "", known.union(values))
+                    values[name] = _compute(default, one.get("type") or "", {**others, **values}, self.constants)
                 except ValueError as error:
                     faults.append((name, f"couldn't compute the value for {name!r}: {error}"))
             if group is inputs:
@@ -193,25 +202,24 @@ class RequestRules(NamedTuple):
         return values, faults
 
 
-def request_constants(*, bind: bool) -> frozenset[str]:
-    """The names that a template may use, apart from inputs."""
-    return frozenset(_BIND_CONSTANTS if bind else _CREATE_CONSTANTS)
+def request_constants(*, bind: bool) -> Mapping[str, Any]:
+    """What a template may use, apart from inputs."""
+    return _BIND_CONSTANTS if bind else _CREATE_CONSTANTS
 
 
-def _compute(default: Any, kind: str, names: frozenset[str]) -> Any:
+def _compute(default: Any, kind: str, values: Mapping[str, Any], constants: Mapping[str, Any]) -> Any:
     """The value of a default; `UNKNOWN` if the broker computes one. Raises ValueError: it cannot."""
     if not isinstance(default, str):
         return default
     try:
-        template = parse_template(default)
-    except NotTemplateError:
+        node = parse_template(default)
+        value = node({name: as_variable(value) for name, value in values.items()} | {**constants})
+    except (NotTemplateError, RecursionError):
         raise ValueError("its template is not valid") from None
-    for name in sorted(template.variables):
-        if name not in names and f"{name.rpartition('.')[0]}.*" not in names:
-            raise ValueError(f"unknown variable accessed: {name}")
-    for name in sorted(template.functions.difference(FUNCTIONS)):
-        raise ValueError(f"unknown function called: {name}")
-    return UNKNOWN if template.text is None else _cast(template.text, kind)
+    shape = {"list": "array", "map": "object"}.get(kind_of(value))
+    if shape and kind not in ("", shape):
+        raise ValueError(f"unable to cast its default, an {shape}, to {kind}")
+    return UNKNOWN if isinstance(value, Unknown) else value if shape else _cast(value, kind)
 
 
 _NUMBER = re.compile(r"(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F]+)?")

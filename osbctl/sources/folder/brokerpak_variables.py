@@ -11,9 +11,9 @@ from osbctl.errors import SourceError
 from osbctl.findings import DocumentError, Location
 from osbctl.paths import JSON_TYPES, JsonPath, get_at
 from osbctl.sources.document import Document, ParsedText
-from osbctl.sources.folder.brokerpak_requests import BOOLEANS
 from osbctl.sources.folder.brokerpak_types import PLAN_METADATA_TYPE, PLAN_TYPE
 from osbctl.sources.folder.go_yaml import StructType
+from osbctl.sources.folder.hil import BOOLEANS
 from osbctl.sources.json_reader import parse
 from osbctl.sources.places import Lines, fault_error
 from osbctl.sources.read_bytes import Limits
@@ -181,9 +181,9 @@ class JsonDecoder:
         return {} if isinstance(kind, StructType) else _EMPTY[kind]
 
     def _decode_fields(self, value: dict[str, Any], struct: StructType, path: JsonPath) -> Iterator[tuple[str, Any]]:
-        folded = {name.lower(): name for name in struct.fields}
+        folded = {name.casefold(): name for name in struct.fields}
         for key, item in value.items():
-            name = folded.get(key.lower())
+            name = folded.get(key.casefold())
             if name and (decoded := self.decode(item, struct.fields[name], (*path, key))) is not None:
                 yield name, decoded
 

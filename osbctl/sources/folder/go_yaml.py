@@ -6,6 +6,7 @@ a field takes any value. Keys may be numbers, booleans or null; a second documen
 
 import math
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeAlias
@@ -122,17 +123,41 @@ def _format_time(match: re.Match[str]) -> str:
     return moment.isoformat()[:19] + (fraction or "")[:10].rstrip("0").rstrip(".") + zone
 
 
+_OTHER_VERSION = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+(?!1\.1\b)")
+_SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
+_TAGS = ("!", "null", "bool", "int", "float", "timestamp", "seq", "map", "merge")
+"""The tags that yaml.v3 resolves, besides `str`, which is a text as any other, and `binary`."""
+
+
+def _decode_binary(text: str) -> Scalar:
+    try:
+        decoded = b64decode(re.sub(r"[\r\n]", "", text), validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return Scalar(text, "unknown", "yaml: !!binary value contains invalid base64 data")
+    return Scalar(decoded, "str", decoded)
+
+
 class _GoBuilder(Builder):
     """A builder of scalars with their texts; keys are strings with theirs."""
 
+    def _build(self) -> None:
+        if found := _OTHER_VERSION.match(self._text):
+            self._fail("syntax", "found incompatible YAML document", found.end(), "yaml.v3 reads %YAML 1.1")
+        super()._build()
+
     def _build_scalar(self, event: Any) -> Any:
         self._nodes += 1
-        if event.tag == "tag:yaml.org,2002:str" or (event.tag in (None, "!") and not event.implicit[0]):
+        kind = (event.tag or "!").removeprefix("tag:yaml.org,2002:")
+        style = (event.style or "").strip("\0")
+        if style == '"' and _SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
+            self._report("syntax", "found unknown escape character", event.start_mark.index, "write / for \\/")
+        if kind == "binary":
+            scalar = _decode_binary(event.value)
+        elif kind not in _TAGS or (kind == "!" and style):  # a tag that yaml.v3 does not know makes a text
             scalar = Scalar(event.value, "str", event.value)
         else:
             scalar = resolve_scalar(event.value)
-            kind = (event.tag or "").removeprefix("tag:yaml.org,2002:")
-            if kind not in ("", scalar.tag, "binary") and (kind, scalar.tag) != ("float", "int"):
+            if kind not in ("!", scalar.tag) and (kind, scalar.tag) != ("float", "int"):
                 message = f"yaml: cannot decode !!{scalar.tag} `{event.value[:40]}` as a {event.tag[:40]}"
                 scalar = Scalar(event.value, "unknown", message)
         if event.anchor is not None:
@@ -221,7 +246,8 @@ class _Decoder:
             if key in struct.fields and key.scalar.tag != "null":
                 found[str(key)] = self.decode(item, struct.fields[key], (*path, str(key)))
             else:
-                self.unknown.append(((*path, str(key)), f"field {key} not found in type {struct.name}", struct.fields))
+                known = struct.fields if key.scalar.tag != "null" else ()
+                self.unknown.append(((*path, str(key)), f"field {key} not found in type {struct.name}", known))
         return found
 
     def _decode_map(self, value: dict[_Key, Any], kind: dict[str, Any], path: JsonPath) -> dict[str, Any]:
@@ -233,6 +259,8 @@ class _Decoder:
                 continue
             decoded = self.decode(item, inner, (*path, str(key)))
             found[str(key)] = key.scalar.value if kind is ENUM else decoded
+        if kind is ENUM:  # 16 and 0x10 are one key
+            return dict({(type(one), one): (key, one) for key, one in found.items()}.values())
         return found
 
     def _decode_scalar(self, scalar: Scalar, kind: Any, path: JsonPath) -> Any:

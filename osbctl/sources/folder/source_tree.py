@@ -186,7 +186,8 @@ class SourceTree:
             message = f"{file.as_posix()} leads out of the source folder"
             self.problems.add("folder-escape", message, hint="keep it inside")
             return None
-        if resolved.exists() and not resolved.is_file():  # a FIFO, say, would be waited for
+        # A FIFO, say, would be waited for. Path.exists fails for a name that is too long.
+        if os.path.exists(resolved) and not resolved.is_file():  # noqa: PTH110
             fault = Message("{}: this is not a regular file", SourceName(file.as_posix()))
             raise SourceError(fault, "a source folder is made of files")
         return resolved

@@ -423,7 +423,7 @@ def answered(folder: Path) -> tuple[Iterable[Finding], list[str]]:
         return error.findings, []
     lines = [*leaves(document.data["services"], "services")]
     for (path, purpose), rules in document.requests.items():
-        usual = RequestRules(rules.inputs)._asdict()
+        usual, rules = RequestRules(rules.inputs)._asdict(), rules._replace(constants={*rules.constants})
         special = {name: value for name, value in rules._asdict().items() if name == "inputs" or value != usual[name]}
         lines += leaves(special, f"{purpose}{pointer(path)}")
     return document.notes, lines

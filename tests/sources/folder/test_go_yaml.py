@@ -9,7 +9,7 @@ from osbctl.paths import JsonPath
 from osbctl.sources.document import Document
 from osbctl.sources.folder.brokerpak_templates import find_blocks
 from osbctl.sources.folder.go_yaml import ENUM, AnyMap, StructType, has_no_json, parse_go_yaml
-from osbctl.sources.folder.hil import NotTemplateError, is_template, parse_template
+from osbctl.sources.folder.hil import NotTemplateError, Unknown, is_template, parse_template
 from osbctl.sources.read_bytes import DEFAULT_LIMITS
 from tests.case import each
 
@@ -43,7 +43,9 @@ def decode(text: str) -> tuple[dict[str, Any], list[str]]:
     ("names: [a, 3, true]", ["a", "3", "true"]), ("names: [a, null]", ["a", None]), ("map: {5: x, true: y}", {"5": "x", "true": "y"}),
     ("enum: {5: five, null: no, a: A}", {"5": 5, "null": None, "a": "a"}), ("texts: {a: 5}", {"a": "5"}),
     ("text: a\n--- \ntext: b", "a"), ("text: a\n...\n}", "a"), ("any: &a 5\ntext: *a", 5), ("parts: [{<<: {name: a}}]", [{"name": "a"}]),
-    ("text: null", None),
+    ("text: null", None), ("any: !mine 5", "5"), ("any: ! 5", 5), ("any: ! '5'", "5"), ("text: !!binary YcOk", "aä"),
+    ("enum: {16: a, 0x10: b, 1: c, 1.0: d}", {"0x10": 16, "1": 1, "1.0": 1.0}), ('any: "a\\\\/b"', "a\\/b"),
+    ("%YAML 1.1\n---\nany: 5", 5), ("any: |\n %YAML 1.2", "%YAML 1.2"),
 ])  # fmt: skip
 def test_values(text: str, value: Any) -> None:
     data, words = decode(text)
@@ -63,7 +65,9 @@ def test_values(text: str, value: Any) -> None:
     ("texts: {a: {}}", "texts.a: cannot unmarshal !!map into string"),
     ("other: 1", "other: field other not found in type Whole"),
     ("map: {null: 1}", "map.null: the key null is left out"),
-    ("any: [!mine x]", "any.0: yaml: cannot decode !!str `x` as a !mine"),
+    ("any: [!!int x]", "any.0: yaml: cannot decode !!str `x` as a tag:yaml.org,2002:int"),
+    ("any: !!binary x", "any: yaml: !!binary value contains invalid base64 data"),
+    ("null: 1", "null: field null not found in type Whole"),
 ])  # fmt: skip
 def test_what_does_not_fit(text: str, words: str) -> None:
     assert decode(text)[1] == [words]
@@ -71,7 +75,7 @@ def test_what_does_not_fit(text: str, words: str) -> None:
 
 @each("text, rule", [
     ("a: 1\na: 2", "duplicate-key"), ("5: 1\n'5': 2", "duplicate-key"), ("? [a]\n: 1", "key-not-string"), ("5", "not-an-object"),
-    ("a: *b", "syntax"),
+    ("a: *b", "syntax"), ("# x\n\n%YAML 1.2\n---\na: 1", "syntax"), ('a: "b\\/c"', "syntax"),
 ])  # fmt: skip
 def test_what_cannot_be_read(text: str, rule: str) -> None:
     with pytest.raises(DocumentError) as error:
@@ -95,13 +99,49 @@ def test_templates_of_hil(text: str, is_one: bool) -> None:
     assert is_template(text) == is_one
 
 
-def test_what_a_template_uses() -> None:
-    found = parse_template('x-${str.truncate(3, "a${b.c}")}${d["e"]}')
-    assert (found.variables, found.functions, found.text) == ({"b.c", "d"}, {"str.truncate"}, None)
-    assert parse_template('$${a}-${"b"}${1}').text == "${a}-b1"
-    for broken in ("${a", "${" + "(" * 100_000):
-        with pytest.raises(NotTemplateError):
-            parse_template(broken)
+VARIABLES = {
+    "a": "A",
+    "u": Unknown(),
+    "text": Unknown("string"),
+    "map": Unknown("map"),
+    "list": Unknown("list"),
+    "parts": {"a": "1", "u": Unknown()},
+}
+
+
+@each("template, value", [
+    ("${u}", ""), ("${u[0]}${1}", "string"), ("${text}", "string"), ("${text}x", "string"), ("${map}", "map"), ('${map["k"]}', ""),
+    ("${text + 1}", "string"), ("${u == 1 ? 2 : 3}", "string"), ("${!u}${u < 1}${u + 1}", "string"), ("${1.0 / 0}", "string"),
+    ("${counter.next()}${time.nano()}", "string"), ("${rand.base64(5)}", "string"), ("${json.marshal(map)}", "string"),
+    ('${config("a.b")}${env("A")}', "string"), ("${str.truncate(1, u)}", "string"), ('${map.flatten("=", ";", parts)}', "string"),
+    ("${map}x", None), ("${!map}", None), ("${text[0]}", None), ("${u ? map : map}", None), ("${map == map}", None), ("${text % 1.5}", None),
+    ("${a + 1}", None), ('${assert(false, a)}', None), ('${regexp.matches("(?=a)", a)}', None), ("${upper(a)}", None), ("${none}", None),
+])  # fmt: skip
+def test_templates_with_values_that_are_not_known(template: str, value: str | None) -> None:
+    node = parse_template(template)
+    if value is None:
+        with pytest.raises(ValueError, match=r"^[^A]+$"):  # no value, which may be secret
+            node(VARIABLES)
+    else:
+        assert (found := node(VARIABLES), type(found)) == (Unknown(value), Unknown)
+
+
+@each(
+    "broken",
+    [
+        "${a",
+        "${" + "(" * 100_000,
+        "${a:b}",
+        '${"\\q"}',
+        "${99999999999999999999}",
+        "${" + "9" * 5_000 + "}",
+        "${a = b}",
+        "${.5}",
+    ],
+)
+def test_what_is_no_template(broken: str) -> None:
+    with pytest.raises(NotTemplateError):
+        parse_template(broken)
 
 
 TEMPLATE = """\
