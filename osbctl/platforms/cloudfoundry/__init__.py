@@ -132,8 +132,9 @@ _RULES = {
     "storage": """Cloud Foundry's validator accepts it, and its database does not.
 
     The names of two plans of a service offering differ only in case or outer blanks: the operator reads "Plan names
-    must be unique within a service". Or a polling duration does not fit into 32 bits: the operator reads "An unknown
-    error occurred". Measured with its migrations and its code on PostgreSQL and MariaDB.
+    must be unique within a service". Or a polling duration does not fit into 32 bits, or one of `bindings_retrievable`,
+    `instances_retrievable` and `allow_context_updates` is null: the operator reads "An unknown error occurred".
+    Measured with its migrations and its code on PostgreSQL and MariaDB.
     Bad:
         plans:
           - {id: 6C3B1D0E-8A4F-4E57-9B1C-2D7F5A90E3B4, name: small, description: Small.}

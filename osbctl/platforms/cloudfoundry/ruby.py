@@ -93,7 +93,8 @@ def normalize_plan_name(name: str) -> str:
     The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
     too (db/migrations/20130131184954_new_initial_schema.rb).
     """
-    return strip(name).lower()
+    # A database lowers one character by one: no final sigma, no dot above beside an i.
+    return "".join(char.lower()[0] for char in strip(name))
 
 
 def get_item(receiver: dict[str, Any] | str, key: str) -> Any:

@@ -359,10 +359,15 @@ def _check_maintenance_info(info: Any, path: JsonPath, errors: Errors) -> None:
 
 
 def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
-    """Refusals by the database, after validation: a unique index of plan names, and an Integer column (db/migrations).
+    """Refusals by the database, after validation: columns that take no null, a unique index of plan names, an Integer.
 
-    Measured on PostgreSQL and MariaDB: tests/platforms/cloudfoundry_database.jsonl.
+    Service offerings come before plans. Measured on PostgreSQL and MariaDB: cloudfoundry_database.jsonl.
     """
+    for service_index, service in enumerate(services):
+        for key in _SERVICE_FLAGS[1:]:
+            if service.get(key, False) is None:
+                text = "Cloud Foundry stores the null, which its database does not take, and crashes"
+                yield Refusal("cloudfoundry-storage", ("services", service_index, key), text, crashes=True)
     for service_index, service in enumerate(services):
         seen = set()
         for plan_index, plan in enumerate(service["plans"]):
@@ -374,4 +379,4 @@ def _storage_refusals(services: list[dict[str, Any]]) -> Iterator[Refusal]:
             seen.add(name)
             if (plan.get("maximum_polling_duration") or 0) not in _INT_32:
                 text = "Cloud Foundry stores a polling duration in 32 bits, and crashes if one does not fit"
-                yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text)
+                yield Refusal("cloudfoundry-storage", (*path, "maximum_polling_duration"), text, crashes=True)
