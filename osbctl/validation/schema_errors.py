@@ -28,8 +28,9 @@ _TO_WRITE = {
     "secret": "write a secret, or leave dashboard_client out",
     "parameters": "write the schema itself, an object",
 }
-_NULL_IS_REFUSED = ("tags", "requires", "redirect_uri")
-"""Fields that may be left out, but must not be null: Cloud Foundry refuses it."""
+_LEFT_OUT = ("tags", "requires", "bindings_retrievable", "instances_retrievable", "allow_context_updates")
+_NULL_IS_REFUSED = (*_LEFT_OUT, "redirect_uri")
+"""Fields that may be left out, but must not be null: Cloud Foundry refuses it, or crashes."""
 _NO_SPACE = re.compile(r"[a-zA-Z_]\w*:[^\s/]")
 _REST = {Severity.ERROR: "schema-other", Severity.WARNING: "metadata-type"}
 
@@ -194,7 +195,7 @@ def _is_metadata_convention(path: JsonPath) -> bool:
 def _suggest_repair(fault: CatalogFault, safe: bool) -> tuple[Sentence, tuple[Fix, ...]]:
     """Hint and fix for a fault; the fix is `safe` if every platform refuses the value."""
     path = fault.path
-    if fault.value is None and fault.keyword == "type" and path[-1:] in (("tags",), ("requires",)):
+    if fault.value is None and fault.keyword == "type" and path and path[-1] in _LEFT_OUT:
         return "leave it out", (Fix("remove", path, safe=safe),)
     if fault.value is None or fault.keyword in ("minLength", "minItems"):  # null, or missing
         guid = "write a GUID; once published, it never changes"

@@ -200,7 +200,7 @@ Rule("schema-type", ERROR, SCHEMA, is_schema_fault=True, covers_inside=True, wan
     Bad: bindable: "true"
     Good: bindable: true
     Fix: writes a word for a boolean as the boolean, a number in quotes as the number, and a single text as a list;
-    removes `tags` or `requires` that is null.
+    removes `tags`, `requires` or a flag that is null.
     Source: OSB 2.14, Catalog Management: the types of the fields""")
 Rule("schema-empty", ERROR, SCHEMA, is_schema_fault=True, yields_to_sources=True).register("""\
     A required text or list is empty.
@@ -221,7 +221,7 @@ Rule("house-schema", ERROR, SCHEMA, needs_option="--schema").register("""\
 Rule("null-object", INFO, SCHEMA, skips_brokerpaks=True).register("""A null stands where a field may be left out.
 
     Brokers of Go's SDK send them, as in `parameters: null`. Every platform treats such a null as a missing field; those
-    that Cloud Foundry refuses (`tags`, `requires`) are `schema-type`.
+    that Cloud Foundry refuses (`tags`, `requires`), or crashes on (three flags), are `schema-type`.
     Bad: dashboard_client: null
     Good: tags: [sql]
     Fix: removes the field.
