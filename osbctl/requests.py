@@ -129,9 +129,10 @@ def judge_request(
     if rules.fault or (fault := _schema_fault(schema)):
         return [*found, _fault((), f"every request to this plan is refused: {rules.fault or fault}")]
     whole = not update or previous is not None
-    values, faults = rules.merge({**(previous or {}), **request}, whole=whole)
+    imported = rules.imported_inputs(request, previous) if update else {}
+    values, faults = rules.merge({**(previous or {}), **imported, **request}, whole=whole)
     found += [_fault((), message) for _, message in faults]
-    found += [_fault((), message) for message in rules.import_faults(values) if update]
+    found += [_fault((), message) for message in rules.import_faults(imported, values)]
     unknown = {name for name, value in values.items() if value is UNKNOWN}
     required = [name for name in schema.pop("required", ()) if whole and name not in unknown]
     schema |= {"required": required} if required else {}

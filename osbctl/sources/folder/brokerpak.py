@@ -18,7 +18,13 @@ from osbctl.messages import Message, SourceName
 from osbctl.paths import JsonPath, entries, get_at
 from osbctl.sources.document import ComposedDocument, Document
 from osbctl.sources.folder import brokerpak_checks as checks
-from osbctl.sources.folder.brokerpak_requests import INPUT, RequestRules, parameter_schema, request_constants
+from osbctl.sources.folder.brokerpak_requests import (
+    INPUT,
+    RequestRules,
+    from_plan,
+    parameter_schema,
+    request_constants,
+)
 from osbctl.sources.folder.brokerpak_types import CONFIG_TYPE, DEFINITION_TYPE, MANIFEST_TYPE, SOURCES_TYPE
 from osbctl.sources.folder.brokerpak_variables import (
     BrokerSettings,
@@ -30,6 +36,7 @@ from osbctl.sources.folder.brokerpak_variables import (
     upper_name,
 )
 from osbctl.sources.folder.go_yaml import ReportField, StructType, has_no_json, parse_go_yaml
+from osbctl.sources.folder.hil import as_variable
 from osbctl.sources.folder.source_tree import MANIFEST, SourceTree
 from osbctl.sources.read_bytes import Limits
 from osbctl.sources.variables import Variables
@@ -202,8 +209,10 @@ class _BrokerpakCatalog:
         self._decode_variable(CONFIG, CONFIG_TYPE)
         sources = self._decode_variable(SOURCES, SOURCES_TYPE)
         for name, source in sources.items():
-            if not (source and source.get("uri") and _is_json(source.get("config") or "")):
+            is_named = checks.is_name(name)
+            if not (is_named and source and source.get("uri") and _is_json(source.get("config") or "")):
                 message = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
+                message += "" if is_named else ", and a name of letters, digits, hyphens and dots"
                 self.refusals.start(self._manifest, (), message, 'write "config": "{}"')
         if not self.settings.is_on(BUILTIN, default=True):
             if not sources:
@@ -298,14 +307,13 @@ class _BrokerpakCatalog:
         )
 
     def _bind_rules(self, definition: Document, plan: UserPlan) -> RequestRules:
-        settings = definition.data.get("bind") or {}
-        needed = [one.get("field_name") or "" for one, _ in objects_in_list(settings, "plan_inputs")]
-        missing = [name for name in needed if name not in plan.properties]
-        return self._request_rules(definition, "bind")._replace(
+        rules = self._request_rules(definition, "bind")
+        planned = objects_in_list(definition.data.get("bind") or {}, "plan_inputs")
+        return rules._replace(
             defaults=self.settings.read_object(f"GSB_SERVICE_{upper_name(self._name(definition))}_BIND_DEFAULTS") or {},
             overrides=plan.overrides[1],
-            further_values={name: plan.properties[name] for name in needed if name in plan.properties},
-            fault=f"the plan has no property {missing[0]!r}, which bind.plan_inputs names" if missing else "",
+            computed=(*(from_plan(one) for one, _ in planned), *rules.computed),
+            constants={**rules.constants, "request.plan_properties": as_variable(plan.properties)},
         )
 
     def _read_user_plans(self, definition: Document) -> Iterator[UserPlan]:
@@ -441,4 +449,9 @@ def _is_json(text: str) -> bool:
 
 
 def _inputs(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    return {one.get("field_name") or "": one for one, _ in objects_in_list(settings, "user_inputs")}
+    """The inputs by name: of two the last, which is required if one of them is."""
+    inputs: dict[str, Mapping[str, Any]] = {}
+    for one, _ in objects_in_list(settings, "user_inputs"):
+        name = one.get("field_name") or ""
+        inputs[name] = one | ({"required": True} if inputs.get(name, {}).get("required") else {})
+    return inputs

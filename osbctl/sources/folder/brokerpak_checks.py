@@ -264,7 +264,7 @@ def check_definition(refusals: Refusals, definition: Document) -> None:
     for name in ("documentation_url", "support_url"):
         check_url(refusals, definition, name, data.get(name) or "")
     name = data.get("name") or ""
-    if name and not _NAME.fullmatch(name):
+    if name and not is_name(name):
         message = f"field must match '^[a-zA-Z0-9-\\.]+$': {name[:60]!r}"
         refusals.start(definition, ("name",), message, "a name is made of letters, digits, hyphens and dots")
     if len(f"service00-{name}.yml".encode()) > 255:
@@ -318,6 +318,11 @@ def required_plan_inputs(definition: Document) -> Iterator[str]:
         for one, _ in objects_in_list(definition.data.get(action) or {}, "plan_inputs"):
             if one.get("required") and one.get("field_name"):
                 yield one["field_name"]
+
+
+def is_name(text: str) -> bool:
+    """Return whether cloud-service-broker takes a text for a name."""
+    return bool(_NAME.fullmatch(text))
 
 
 def is_uuid(text: str) -> bool:

@@ -7,7 +7,7 @@ pkg/broker/service_definition.go, pkg/broker/variables.go, pkg/varcontext/builde
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from osbctl.catalog import Catalog, ServicePlan
@@ -21,6 +21,8 @@ from osbctl.sources.folder.hil import (
     is_template,
     kind_of,
     parse_template,
+    read_float,
+    read_integer,
 )
 
 UNKNOWN = Unknown()
@@ -114,7 +116,7 @@ class RequestRules(NamedTuple):
 
     `inputs` are those of the definition, by name, `further_names` others that a request may have. Values come from
     `defaults` of the operator, the request, `overrides` of the plan, defaults of inputs, and `properties` of the plan,
-    which a request must not have; then `further_values`, and `computed` ones. `fault` is why every request is refused,
+    which a request must not have; then `computed` ones. `fault` is why every request is refused,
     if that is known. `checks_names` is False where the operator has turned off the checks of names; `is_published`: the
     catalog has the schema, so that platforms may refuse requests before.
     """
@@ -124,7 +126,6 @@ class RequestRules(NamedTuple):
     defaults: Mapping[str, Any] = {}
     overrides: Mapping[str, Any] = {}
     properties: Mapping[str, Any] = {}
-    further_values: Mapping[str, Any] = {}
     computed: tuple[Mapping[str, Any], ...] = ()
     constants: Mapping[str, Any] = {}
     checks_names: bool = True
@@ -167,11 +168,19 @@ class RequestRules(NamedTuple):
             elif update and self.inputs.get(name, {}).get("prohibit_update"):
                 yield name, "attempt to update parameter that may result in service instance re-creation and data loss"
 
-    def import_faults(self, values: Mapping[str, Any]) -> Iterator[str]:
-        """Words about inputs that an update with these values reads from OpenTofu's state, as texts, and refuses."""
-        for name, one in self.inputs.items():
-            is_read = one.get("tf_attribute") and not one.get("tf_attribute_skip")
-            if is_read and values.get(name, UNKNOWN) is UNKNOWN and one.get("type") not in (None, "", "string"):
+    def imported_inputs(self, request: Mapping[str, Any], previous: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Inputs whose values an update reads from OpenTofu's state, as texts."""
+        others = {**dict.fromkeys(self.inputs, previous is None), **(previous or {}), **request, **self.properties}
+        read = {
+            name: one.get("tf_attribute_skip") or "" for name, one in self.inputs.items() if one.get("tf_attribute")
+        }
+        return {name: UNKNOWN for name, skip in read.items() if name not in request and others.get(skip) is not True}
+
+    def import_faults(self, names: Iterable[str], values: Mapping[str, Any]) -> Iterator[str]:
+        """Words about the imported inputs of `names` that must not be texts, unless other values replace them."""
+        for name in sorted(names):
+            one = self.inputs[name]
+            if values[name] is UNKNOWN and one.get("type") not in (None, "", "string"):
                 yield f"an update without {name} is refused: it is read from {one['tf_attribute']} as a text"
 
     def merge(self, request: Mapping[str, Any], *, whole: bool) -> tuple[dict[str, Any], list[tuple[str, str]]]:
@@ -198,8 +207,15 @@ class RequestRules(NamedTuple):
                 except ValueError as error:
                     faults.append((name, f"couldn't compute the value for {name!r}: {error}"))
             if group is inputs:
-                values |= {**self.properties, **self.further_values}
+                values |= self.properties
         return values, faults
+
+
+def from_plan(plan_input: Mapping[str, Any]) -> dict[str, Any]:
+    """The computed input that the broker makes of a plan's input of a binding (pkg/providers/tf/definition.go)."""
+    name = plan_input.get("field_name") or ""
+    default = f"${{request.plan_properties[{json.dumps(name, ensure_ascii=False)}]}}"
+    return {"name": name, "default": default, "overwrite": True, "type": plan_input.get("type") or ""}
 
 
 def request_constants(*, bind: bool) -> Mapping[str, Any]:
@@ -222,22 +238,20 @@ def _compute(default: Any, kind: str, values: Mapping[str, Any], constants: Mapp
     return UNKNOWN if isinstance(value, Unknown) else value if shape else _cast(value, kind)
 
 
-_NUMBER = re.compile(r"(?:[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|0[xX][0-9a-fA-F]+)?")
-
-
 def _cast(text: str, kind: str) -> Any:
     """A text as a value of a type (github.com/spf13/cast). Raises ValueError: it is not a value of the type."""
     try:
         if kind in ("object", "array"):
             value = json.loads(text)
-            if isinstance(value, dict if kind == "object" else list):
+            if value is None or isinstance(value, dict if kind == "object" else list):
                 return value
         elif kind == "boolean" and text in BOOLEANS:
             return BOOLEANS[text]
-        elif kind == "number" and _NUMBER.fullmatch(text):
-            return float(text or "0")
-        elif kind == "integer" and _NUMBER.fullmatch(text):
-            return int(re.sub(r"\.0*$", "", text or "0"), 0)
+        elif kind == "number":
+            return read_float(text or "0")
+        elif kind == "integer":  # digits behind a point are cut off
+            whole = re.fullmatch(r"([-+]?[0-9]*)\.[0-9]*", text)
+            return read_integer((whole[1] if whole and whole[1].strip("+-") else "0") if whole or not text else text)
         elif kind in ("", "string"):
             return text
     except (ValueError, RecursionError):

@@ -7,11 +7,13 @@ and comments behind them. `tofu validate` says more.
 import re
 from typing import NamedTuple
 
-_SKIPPED = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z))*", re.DOTALL)
+_SKIPPED = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _HEAD = re.compile(
-    r"(?P<kind>[^\W\d][\w-]*)(?:[ \t]*(?:\"(?P<quoted>(?:[^\"\\\n]|\\.)*)\"|(?P<bare>[^\W\d][\w-]*)))*[ \t]*"
-    r"(?P<end>\{|=(?!=))"
+    r"(?P<kind>[^\W\d][\w-]*)(?P<labels>(?:[ \t]*\"(?:[^\"\\\n]|\\.)*\"|[ \t]+[^\W\d][\w-]*)*)[ \t]*(?P<end>\{|=(?!=))"
 )
+_LABEL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|([^\W\d][\w-]*)")
+_NO_VALUE = re.compile(r"[ \t]*(?:$|#|//)", re.MULTILINE)
+_END_OF_LINE = re.compile(r"(?:[ \t]|/\*.*?\*/)*(?:\r?\n|#|//|\Z)", re.DOTALL)
 _INSIDE = re.compile(
     # What is not closed goes on to the end: it is not looked for again.
     r"#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z)|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?(?:^[ \t]*(?P=end)[ \t]*$|\Z)"
@@ -31,17 +33,26 @@ class TemplateBlocks(NamedTuple):
 
 
 def find_blocks(text: str) -> TemplateBlocks | None:
-    """Find the blocks of a template. None if something else stands at the top, or a bracket or quote does not match."""
+    """Find the blocks of a template. None if something else stands at the top, or a bracket or quote does not match.
+
+    Blocks end their lines, and those that are found have one label.
+    """
     found: dict[str, set[str]] = {"variable": set(), "output": set()}
     at = 0
     while (at := next(_SKIPPED.finditer(text, at)).end()) < len(text):  # a match at `at`, if only of nothing
         head = _HEAD.match(text, at)
         if not head:
             return None
-        if head["kind"] in found and head["end"] == "{":
-            found[head["kind"]].add(head["quoted"] or head["bare"] or "")
-        end = _skip_value(text, head.end(), ["}"] if head["end"] == "{" else [])
-        if end is None:
+        labels = [quoted or bare for quoted, bare in _LABEL.findall(head["labels"])]
+        is_block = head["end"] == "{"
+        if not is_block and (labels or _NO_VALUE.match(text, head.end())):
+            return None
+        if is_block and head["kind"] in found:
+            if len(labels) != 1:
+                return None
+            found[head["kind"]].add(labels[0])
+        end = _skip_value(text, head.end(), ["}"] if is_block else [])
+        if end is None or not _END_OF_LINE.match(text, end):
             return None
         at = end
     return TemplateBlocks(frozenset(found["variable"]), frozenset(found["output"]))

@@ -168,8 +168,6 @@ class JsonDecoder:
         found = JSON_TYPES.get(type(value))
         if found == kind or (kind, found) in (("bool", "boolean"), ("int", "integer"), ("number", "integer")):
             return value
-        if kind == "int" and isinstance(value, float) and value.is_integer():
-            return int(value)
         self._fail(path, f"json: cannot unmarshal {found} into a field that is {_describe(kind)}")
         return None
 

@@ -125,6 +125,7 @@ def _format_time(match: re.Match[str]) -> str:
 
 _OTHER_VERSION = re.compile(r"\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+(?!1\.1\b)")
 _SLASH = re.compile(r"(?<!\\)(?:\\\\)*\\/")
+_MERGE_TAG = "tag:yaml.org,2002:merge"
 _TAGS = ("!", "null", "bool", "int", "float", "timestamp", "seq", "map", "merge")
 """The tags that yaml.v3 resolves, besides `str`, which is a text as any other, and `binary`."""
 
@@ -176,7 +177,8 @@ class _GoBuilder(Builder):
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
         self._check_duplicate(key, event, key_offsets)
-        return MERGE if type(event) is ScalarEvent and key == "<<" and event.implicit[0] else key
+        is_merge = type(event) is ScalarEvent and key == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG)
+        return MERGE if is_merge else key
 
     def _report_unknown_tag(self, event: Any) -> None:
         """Tags of collections are not looked at."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from functools import partial
+from math import inf
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from urllib.parse import quote_plus
 
@@ -181,9 +182,20 @@ def _fail(message: str) -> NoReturn:
     raise ValueError(message)
 
 
-def _read_integer(text: str) -> int:
+def read_integer(text: str) -> int:
+    """The integer of 64 bits in a text, in the base of its prefix (strconv.ParseInt). Raises ValueError."""
     value = int(re.sub(r"^([-+]?)0(?=[0-7_])", r"\g<1>0o", text), 0)
-    return value if text == text.strip() and -(2**63) <= value < 2**63 else _fail("value out of range")
+    return value if _is_bare(text) and -(2**63) <= value < 2**63 else _fail("value out of range")
+
+
+def read_float(text: str) -> float:
+    """The float in a text (strconv.ParseFloat). Raises ValueError."""
+    value = float.fromhex(text) if re.match("[-+]?0[xX].*[pP]", text) else float(text)
+    return value if _is_bare(text) and (abs(value) != inf or "n" in text.lower()) else _fail("value out of range")
+
+
+def _is_bare(text: str) -> bool:
+    return text.isascii() and text == text.strip()
 
 
 def _format_float(value: float) -> str:
@@ -199,8 +211,8 @@ _CONVERSIONS: dict[tuple[str, str], Callable[[Any], Any]] = {
     ("float", "string"): _format_float,
     ("int", "float"): float,
     ("float", "int"): int,
-    ("string", "int"): _read_integer,
-    ("string", "float"): lambda text: float(text) if text == text.strip() else _fail("a text is no number"),
+    ("string", "int"): read_integer,
+    ("string", "float"): read_float,
     ("string", "bool"): lambda text: BOOLEANS[text] if text in BOOLEANS else _fail("a text is no boolean"),
 }
 

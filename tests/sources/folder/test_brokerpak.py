@@ -194,9 +194,9 @@ bind:
 TEMPLATES = """\
   outputs: [{field_name: host, details: H.}, {field_name: port, details: P.}]
   templates:
-    main: 'variable cores {} variable "db_name.id" {} variable zone {} output "host" {}'
+    main: "variable cores {}\\nvariable \\"db_name.id\\" {}\\nvariable zone {}\\noutput \\"host\\" {}"
     empty:
-    outputs: 'output status {} output port {}'
+    outputs: "output status {}\\noutput port {}"
     wrong: 'variable {'
     zoned: 'variable zones {}'
 bind:
@@ -209,7 +209,7 @@ bind:
 FIELDS_OF_A_PLAN = """\
 GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=true
 GSB_SERVICE_ACME_CACHE_PLANS='[{"name":"tiny","id":"7400cd8f-5f98-4457-8de0-03232ec12f62","ID":"7400cd8f-5f98-4457-8de0-03232ec12f63",
-"Description": "Big.", "free": true, "Bindable": false, "plan_updateable": true, "maximum_polling_duration": 60.0, "costs": 1,
+"Description": "Big.", "free": true, "Bindable": false, "plan_updateable": true, "maximum_polling_duration": 60, "costs": 1,
 "service_properties": {"x": 1}, "maintenance_info": {"version": "1"},
 "metaData": {"displayName": "B", "bullets": [], "costs": [{"Amount": {"usd": 1, "eur": null}}, null, {"unit": "M", "more": 1}],
   "other": {"x": null}, "Costs": null, "bullets": ["a", null]},
@@ -353,7 +353,7 @@ SLIPS = {
     "another version": ("redis", "version: 1\nname: acme-cache", "name: acme-cache\nversion: 2"),
     "inputs for plans": ("redis", "version: 1", "version: 1\nprovision: {plan_inputs: [{field_name: zone, details: Z.}, {field_name: node, details: N., required: true}]}\nbind: {plan_inputs: [{field_name: guid, details: G., required: true}, {field_name: role, details: R., required: true}]}"),
     "an input for plans without a name": ("redis", "version: 1", "version: 1\nbind: {plan_inputs: [{details: X.}]}"),
-    "a computed input": ("database", "{cores: 1}\nprovision:\n", "{cores: 1, by: x, bi: 1}\nprovision:\n  template: 'variable by {} variable bi {}'\n  computed_inputs: [{name: by, type: boolean, default: true}]\n"),
+    "a computed input": ("database", "{cores: 1}\nprovision:\n", "{cores: 1, by: x, bi: 1}\nprovision:\n  template: \"variable by {}\\nvariable bi {}\"\n  computed_inputs: [{name: by, type: boolean, default: true}]\n"),
     "a long name": ("database", "acme-database.v1", "a" * 241),
     "a name that is too long": ("database", "acme-database.v1", "a" * 242),
     "a long name that is none": ("database", "acme-database.v1", "a_" * 40),
@@ -370,7 +370,7 @@ SLIPS = {
     "tags that are null": ("redis", "version: 1", "version: 1\ntags: [a, ~, b]"),
     "a picture at the top": ("database", "images/logo.png", "Xlogo.png"),
     "templates": ("database", "bind:\n", TEMPLATES),
-    "outputs of several templates": ("database", "bind:\n", "  templates: {a: 'output uri {}', b: 'output status {} output zone {} output a {}'}\n  outputs: [{field_name: uri, details: U.}, {field_name: port, details: P.}]\nbind:\n"),
+    "outputs of several templates": ("database", "bind:\n", "  templates: {a: 'output uri {}', b: \"output status {}\\noutput zone {}\\noutput a {}\"}\n  outputs: [{field_name: uri, details: U.}, {field_name: port, details: P.}]\nbind:\n"),
     "files for templates": ("database", "bind:\n", "bind:\n  template: variable x {}\n  template_ref: .envrc\n  templates: {a: 'variable y {}'}\n  template_refs: {a: /.envrc}\n"),
     "no files for templates": ("database", "bind:\n", "bind:\n  template_ref: images\n  template_refs: {a: Xa.tf}\n"),
     "a template outside": ("database", "bind:\n", "bind:\n  template_refs: {a: ../a.tf}\n"),
@@ -463,7 +463,9 @@ def test_what_a_change_of_a_brokerpak_changes(tmp_path: Path) -> None:
 
 @each("template, found", [
     ("", " "), ("# variable a {}", " "), ("variable a {}", "a "), ('variable "a b" {}\noutput "c" {}', "a b c"),
-    ('variable "a" {}\nvariable\n{}\noutput c {}', None), ("variable a {}\nvariable {}\noutput b {}", ",a b"),
+    ('variable "a" {}\nvariable\n{}\noutput c {}', None), ("variable a {}\nvariable {}\noutput b {}", None), ('variable "a" "b" {}', None),
+    ('variable "a" = {}', None), ("variable a {} variable b {}", None), ("variable a {} /* { */ // }\r\nvariable b {}", "a,b "), ("/* {", None),
+    ("x =\n1", None), ("x = # 1\n", None), ("x = /* y */ 1", " "),
     ("variable = 1\nvariable a {}", "a "), ("x == 1", None), ("x = 1 == 2\nvariable a {}", "a "), ("}", None), ("1 = x", None),
     ('resource "a" "b" {\n  variable x {}\n}\noutput c {}', " c"), ("x {", None), ("x = {", None), ("x = [\n", None), ("x {)}", None),
     ("x = )", None), ("x = 1)\n", None), ("x = [1,\n 2]\nvariable a {}", "a "), ("x = (\n1\n)\noutput a {}", " a"), ("x = [}", None),
@@ -473,7 +475,7 @@ def test_what_a_change_of_a_brokerpak_changes(tmp_path: Path) -> None:
     ('x = "%{if a}}%{endif}"\nvariable a {}', "a "), ('x = "$${"\nvariable a {}', "a "), ('x = "a" "', None), ('x { y = "}" }\nvariable a {}', "a "),
     ("x = <<A\n}\n A\nvariable a {}", "a "), ("x = <<-A\r\n]\r\nA\nvariable a {}", "a "), ("x = <<A\n}\nB\nvariable a {}", " "),
     ("x { # }\n}\nvariable a {}", "a "), ("x { // }\n}\nvariable a {}", "a "), ("x { /* } */ }\nvariable a {}", "a "), ("x { /* }", None),
-    ("/* variable a {} */ variable b {} // {\n/* {", "b "), ("x = 4 / 2\nvariable a {}", "a "), ("x = 1 variable a {}\noutput b {}", " b"),
+    ("/* variable a {} */ variable b {} // {", "b "), ("x = 4 / 2\nvariable a {}", "a "), ("x = 1 variable a {}\noutput b {}", " b"),
 ])  # fmt: skip
 def test_the_blocks_of_a_template(template: str, found: str | None) -> None:
     blocks = find_blocks(template)

@@ -115,18 +115,25 @@ def test_inputs_that_an_update_reads_as_texts() -> None:
     kinds = {"a": "integer", "b": "string", "c": "", "d": "object", "e": "number"}
     rules = RequestRules({
         **{name: {**read, "type": kind} for name, kind in kinds.items()},
-        "f": {**read, "type": "object", "tf_attribute_skip": "x"}, "g": {"type": "object"}, "h": read,
-    })  # fmt: skip
-    faults = "an update without {} is refused: it is read from a.b.c as a text"
-    assert [*rules.import_faults({"a": 1, "e": UNKNOWN})] == [faults.format("d"), faults.format("e")]
+        "f": {**read, "type": "object", "tf_attribute_skip": "g"}, "g": {"type": "boolean"}, "h": read,
+    }, properties={"e": 5})  # fmt: skip
+    fault = "an update without {} is refused: it is read from a.b.c as a text"
+    for request, previous, refused in (
+        ({"a": 1}, None, "d"), ({"d": {}}, None, "a"), ({"g": False}, None, "adf"), ({"a": 1}, {"d": {}}, "df"),
+        ({"a": 1, "d": {}}, {"g": True}, ""), ({"a": 1, "d": {}}, {"g": 1}, "f"), ({"a": 1, "d": {}, "g": False}, {"g": True}, "f"),
+    ):  # fmt: skip
+        with case(request, previous):
+            imported = rules.imported_inputs(request, previous)
+            assert imported.keys() == {*"bceh", *refused}
+            assert [*rules.import_faults(imported, {**imported, "e": 5})] == [fault.format(name) for name in refused]
 
 
 @each("kind, default, value", [
     ("", "x", "x"), ("string", "1", "1"), ("string", "$${x}", "${x}"), ("string", "${request.plan_id}", UNKNOWN), ("", "${1}", "1"),
     ("", '${"a"}b', "ab"), ("boolean", "t", True), ("boolean", "F", False), ("boolean", "True", True), ("boolean", "0", False),
     ("boolean", "yes", None), ("number", "-1.5e3", -1500.0), ("number", "", 0.0), ("number", ".5", 0.5), ("number", "0x1F", None),
-    ("number", "1 ", None), ("integer", "", 0), ("integer", "12", 12), ("integer", "12.00", 12), ("integer", "0x1F", 31), ("integer", "1.5", None),
-    ("integer", "12.", 12), ("integer", "010", None), ("object", '{"a": 1}', {"a": 1}), ("object", "[]", None), ("array", "[1]", [1]), ("array", "{}", None),
+    ("number", "1 ", None), ("integer", "", 0), ("integer", "12", 12), ("integer", "12.00", 12), ("integer", "0x1F", 31), ("integer", "1.5", 1),
+    ("integer", "12.", 12), ("integer", "010", 8), ("integer", "-.5", 0), ("integer", "1.5e3", None), ("integer", str(2**63), None), ("number", "1_0", 10.0), ("number", "0x1p3", 8.0), ("number", "1e400", None), ("number", "٣", None), ("object", '{"a": 1}', {"a": 1}), ("object", "[]", None), ("array", "[1]", [1]), ("array", "{}", None),
     ("array", "[", None), ("array", "[" * 100_000, None), ("other", "x", None), ("number", 5, 5), ("integer", "x", None), ("boolean", False, False),
 ])  # fmt: skip
 def test_defaults(kind: str, default: Any, value: Any) -> None:
@@ -141,7 +148,7 @@ def test_defaults(kind: str, default: Any, value: Any) -> None:
 
 
 def test_what_is_computed_from_what() -> None:
-    """Defaults of the operator, the request, the plan's overrides, defaults of inputs, properties, further and computed values."""
+    """Defaults of the operator, the request, the plan's overrides, defaults of inputs, properties, and computed values."""
     inputs: dict[str, dict[str, Any]] = {
         "a": {"default": 1}, "b": {"default": 1}, "c": {"default": 1}, "d": {"default": 1}, "e": {"default": "${a}${none.x}"}, "f": {},
     }  # fmt: skip
@@ -151,8 +158,8 @@ def test_what_is_computed_from_what() -> None:
         {"name": "i", "default": 7, "overwrite": True},
     )  # fmt: skip
     rules = RequestRules(
-        inputs, defaults={"a": 2, "b": 2, "c": 2, "q": 2}, overrides={"c": 4, "g": 4}, properties={"g": 5, "h": 5},
-        further_values={"h": 6, "i": 6}, computed=computed, constants={"none.y": UNKNOWN},
+        inputs, defaults={"a": 2, "b": 2, "c": 2, "q": 2}, overrides={"c": 4, "g": 4}, properties={"g": 5, "h": 6, "i": 6},
+        computed=computed, constants={"none.y": UNKNOWN},
     )  # fmt: skip
     found, faults = rules.merge({"b": 3, "c": 3}, whole=True)
     assert found == {"a": 2, "b": 3, "c": 4, "d": 1, "q": 2, "g": 5, "h": 6, "i": 7, "p": 4, "": 5}
