@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from osbctl.changes import Level
+from osbctl.commands.diff import add_refusals
 from osbctl.comparison.catalogs import compare_catalogs
 from osbctl.platforms import Platform
 from osbctl.platforms.cloudfoundry.verdict import judge
@@ -71,7 +72,9 @@ MYSQL_ALONE = {"a service's name gets a blank"}
 def test_an_update_is_refused_or_not(row: dict[str, Any]) -> None:
     old, new = map(build_catalog, row["catalogs"])
     used = frozenset(row["instances"])
-    changes = compare_catalogs(old, new, platforms=(Platform.CLOUD_FOUNDRY,), used_plans=used)
+    view = frozenset({Platform.CLOUD_FOUNDRY})
+    changes = compare_catalogs(old, new, platforms=view, used_plans=used)
+    changes = add_refusals(old, new, changes, view, used=used)
     refused = any(change.level is Level.REFUSED for change in changes)
     told = "postgresql" in refusing_databases(row) if row["what"] in MYSQL_ALONE else bool(refusing_databases(row))
     assert refused == told, [(change.rule, change.level) for change in changes]

@@ -87,14 +87,18 @@ def strip(name: str) -> str:
     return name.strip(PLATFORM.stripped_from_names)
 
 
+def lower(name: str) -> str:
+    """A name in lower case as databases have it, one character by one: no final sigma, no dot above beside an i."""
+    return "".join(char.lower()[0] for char in name)
+
+
 def normalize_plan_name(name: str) -> str:
     """The form of a plan's name that is unique in its service offering.
 
     The columns are `citext` on PostgreSQL (`lower()`) and `utf8_general_ci` on MySQL, which compares without accents,
     too (db/migrations/20130131184954_new_initial_schema.rb).
     """
-    # A database lowers one character by one: no final sigma, no dot above beside an i.
-    return "".join(char.lower()[0] for char in strip(name))
+    return lower(strip(name))
 
 
 def get_item(receiver: dict[str, Any] | str, key: str) -> Any:

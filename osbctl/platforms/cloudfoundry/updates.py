@@ -8,7 +8,7 @@ whole update. Names of services are not unique in its database: one clashes if i
 
 from osbctl.catalog import ServiceOffering
 from osbctl.platforms import Identity, State
-from osbctl.platforms.cloudfoundry.ruby import normalize_plan_name, strip
+from osbctl.platforms.cloudfoundry.ruby import lower, normalize_plan_name, strip
 from osbctl.platforms.updates import DependsOnInstances, NameOwners, Reaction, Update, breaking, refused, risky, safe
 
 _SERVICE_NAME_TAKEN = '`Services with names ["{service}"] already exist`'
@@ -94,16 +94,16 @@ def _add_service_name_clashes(update: Update) -> None:
     by_name: dict[str, ServiceOffering] = {}
     for service in update.catalog.services:
         by_name.setdefault(service.name, service)
-    folded = {name.lower(): service for name, service in by_name.items() if name}
+    folded = {lower(name): service for name, service in by_name.items() if name}
     used = update.used_keys()
     for row in update.service_rows():
-        other = folded.get(row.name.lower())
-        new = by_name.get(row.name)
+        name = strip(row.name)  # new names are sought with their blanks
+        other, new = folded.get(lower(name)), by_name.get(name)
         if other and not new:
             message = 'crashes: the operator reads "An unknown error occurred"'
             update.add_clash(other.path, message, row, is_of_name=True)
         elif new and new.id != row.service and row.key in used:
-            update.add_clash(new.path, f'`Services with names ["{row.name}"] already exist`', row, is_of_name=True)
+            update.add_clash(new.path, f'`Services with names ["{name}"] already exist`', row, is_of_name=True)
 
 
 def _add_plan_id_clashes(update: Update) -> None:
