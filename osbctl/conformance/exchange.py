@@ -27,7 +27,7 @@ from osbctl.text import escape_line
 
 _TOKEN = re.compile(r'"(?>(?:[^"\\]|\\.)*)"?|/\*.*?(?:\*/|\Z)|//[^\n]*', re.DOTALL)
 """A string or a comment. One without an end takes the rest, so that a search is linear."""
-_RAW = re.compile(r"\\.|[\x00-\x1f]", re.DOTALL)
+_RAW = re.compile(r"\\.|[\x01-\x1f]", re.DOTALL)
 _LENGTH = re.compile("[0-9]{1,18}")
 
 
@@ -51,12 +51,14 @@ def find_bad_framing(headers: HTTPHeaderDict, stray_line: str) -> str:
 def read_as_platform(body: bytes, *, loosely: bool) -> bytes | None:
     """The JSON object, in UTF-8, that a platform reads in a body that is not one. None if it cannot read it.
 
-    `loosely`: as Cloud Controller, which takes comments, NaN (which stays in the result) and raw control characters;
-    else as programs in Go, which replace bytes that are not UTF-8. Source: Oj, parse.c; Go, encoding/json, decode.go.
+    `loosely`: as Cloud Controller, which takes comments before the end, NaN (which stays in the result) and raw control
+    characters but NUL; else as programs in Go, which replace bytes that are not UTF-8. Source: Oj 3.17.5, parse.c; Go,
+    encoding/json, decode.go.
     """
     try:
         text = body.decode("utf-8", "strict" if loosely else "replace")
-        text = _TOKEN.sub(_normalize_token, text) if loosely else text
+        if loosely:
+            text = _TOKEN.sub(_normalize_token, text) if text.rstrip().endswith("}") else ""
         value = json.loads(text, parse_constant=float if loosely else _refuse_constant)
     except (ValueError, RecursionError):
         return None

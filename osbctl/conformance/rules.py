@@ -26,8 +26,8 @@ Rule("wire-status", ERROR, WIRE, refusing=EVERY).register("""The catalog is not 
     Source: OSB, Catalog Management""")
 Rule("wire-not-json", ERROR, WIRE, refusing=EVERY).register("""The body of the catalog is not a JSON object.
 
-    Platforms in Go replace bytes that are not UTF-8; Cloud Foundry crashes. It takes NaN, comments and raw control
-    characters, which the others refuse.
+    Platforms in Go replace bytes that are not UTF-8; Cloud Foundry crashes. It takes NaN, comments before the end and
+    raw control characters but NUL, which the others refuse.
     Source: OSB, Catalog Management""")
 Rule("wire-certificate", ERROR, WIRE, refusing=EVERY).register("""The certificate of the broker is not accepted.
 

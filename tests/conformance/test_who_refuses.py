@@ -69,6 +69,9 @@ BODIES: dict[str, tuple[bytes, set[Platform]]] = {
     "a comment": (BODY.replace('"plans"', '/* "a" // */ "plans"').encode(), GO),
     "a comment of a line": (BODY.replace('"plans"', '// a "comment" {\n "plans"').encode(), GO),
     "a raw control character": (with_text("a\tb").encode(), GO),
+    "a raw NUL": (with_text("a\0b").encode().replace(b"\\u0000", b"\0"), RUBY | GO),
+    "a comment after the end": (BODY.encode() + b" /* { */", RUBY | GO),
+    "a comment of a line after the end": (BODY.encode() + b"// a\n", RUBY | GO),
     "a raw line break": (with_text("ab").replace('"ab"', '"a\nb\\\\"').encode(), GO),
     "a comment and Latin-1": (BODY.replace('"plans"', '/* é */ "plans"').encode("latin-1"), RUBY | GO),
     "a comment without an end": (BODY[:-1].encode() + b"/*", RUBY | GO),
@@ -105,7 +108,7 @@ def test_a_body_that_is_not_json_is_refused_by_those_who_cannot_read_it() -> Non
 def test_cloud_foundry_reads_a_body_in_its_charset(
     charset: str, body: str | bytes, refused: set[Platform], warned: bool
 ) -> None:
-    """As httpclient 2.8.3 and Oj 3.14.2 do: the one marks the text with the charset, the other converts it."""
+    """As httpclient 2.8.3 and Oj 3.17.5 do: the one marks the text with the charset, the other converts it."""
     text = body if isinstance(body, bytes) else body.encode()
     with listening(answering(BODY.encode().replace(b"// a", text), kind=f"application/json{charset}")) as url:
         result, checked = check_running_broker(f"{url}/v2/catalog", OPTIONS, ValidationOptions())
