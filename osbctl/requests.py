@@ -125,7 +125,7 @@ def judge_request(
     `previous` are the parameters that were sent before an update. None if they are not known.
     """
     found = [_fault((name,), message) for name, message in rules.name_faults(request, update=update)]
-    schema = _as_go_compiles(rules.schema)
+    schema = as_go_compiles(rules.schema)
     if rules.fault or (fault := _schema_fault(schema)):
         return [*found, _fault((), f"every request to this plan is refused: {rules.fault or fault}")]
     whole = not update or previous is not None
@@ -208,29 +208,57 @@ def _has_crossed_limits(place: SchemaPlace) -> bool:
     return any(low is not None and high is not None and low > high for low, high in limits)
 
 
-_FORMATS = (
-    "date time date-time hostname email idn-email ipv4 ipv6 uri uri-reference iri iri-reference uri-template uuid "
-    "regex json-pointer relative-json-pointer"
-)
-"""The formats of github.com/xeipuuv/gojsonschema, which no number has."""
+_FORMATS = ("date", "hostname", "email", "idn-email", "ipv4", "ipv6", "uri", "uri-reference", "iri-reference", "regex")
+_TIMES = [{"format": "time"}, {"pattern": r"^([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\.[0-9]+)?$"}]
+_FORMATS_OF_GO: dict[str, Any] = {
+    "uuid": {"pattern": "^[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}$"},
+    "iri": {"pattern": "^[a-zA-Z][a-zA-Z0-9+.-]*:"},
+    "json-pointer": {"pattern": "^(/([^~/]|~0|~1)*)*$"},
+    "relative-json-pointer": {"pattern": "^(0|[1-9][0-9]*)(#|(/([^~/]|~0|~1)*)*)$"},
+    "time": {"anyOf": _TIMES},
+    "date-time": {"anyOf": [{"format": "date-time"}, {"format": "date"}, *_TIMES]},
+    "uri-template": {"format": "uri-template"},
+}
+"""The formats of github.com/xeipuuv/gojsonschema, which no number has; those that mean something else in draft-04."""
 _MAY_BE_EMPTY = ("allOf", "anyOf", "enum", "oneOf", "required", "type")
 
 
-def _as_go_compiles(schema: Any) -> Any:
+def as_go_compiles(schema: Any) -> Any:
     """A schema in draft-04 that means what gojsonschema makes of it: empty lists have no effect, 2.0 is 2."""
     if isinstance(schema, list):
-        return [_as_go_compiles(item) for item in schema]
+        return [as_go_compiles(item) for item in schema]
     if not isinstance(schema, dict):
         return _as_go_reads(schema)
-    made = type(schema)({key: _as_go_compiles(item) for key, item in schema.items()})
+    made = type(schema)({key: as_go_compiles(item) for key, item in schema.items()})
     for key in _MAY_BE_EMPTY:
         if made.get(key) == []:
             del made[key]
+    if isinstance(made.get("pattern"), str):
+        made["pattern"] = _as_javascript(made["pattern"])
     name, parts = made.get("format"), made.get("allOf", [])
-    if isinstance(name, str) and name in _FORMATS.split() and isinstance(parts, list):
-        of_uuid = [{"pattern": "^[a-f0-9]{8}(-[a-f0-9]{4}){3}-[a-f0-9]{12}$"}]  # which draft-04 does not know
-        made["allOf"] = [*parts, {"not": {"type": "number"}}, *(of_uuid if name == "uuid" else ())]
+    if isinstance(name, str) and name in (*_FORMATS, *_FORMATS_OF_GO) and isinstance(parts, list):
+        made["allOf"] = [*parts, {"not": {"type": "number"}}, _FORMATS_OF_GO.get(name, {"format": name})]
+        del made["format"]
     return made
+
+
+_IN_GO = re.compile(r"\\Q(.*?)(?:\\E|\Z)|\\x\{([0-9A-Fa-f]+)\}|\(\?P<|\\[Az]|\[:(\w+):\]|\\.", re.DOTALL)
+_CLASSES = {"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s"}
+_CLASSES |= {"xdigit": "0-9a-fA-F", "word": r"\w", "blank": r" \t", "punct": r"!-/:-@\[-`{-~"}
+
+
+def _as_javascript(pattern: str) -> str:
+    """A regular expression of Go in JavaScript's syntax, which `jsonschema_rs` asks for; one with flags takes all."""
+
+    def convert(match: re.Match[str]) -> str:
+        if match[2] or match[0].startswith("\\Q"):
+            return re.escape(chr(int(match[2], 16) % 0x110000) if match[2] else match[1])
+        others = {"(?P<": "(?<", "\\A": "^", "\\z": "$"}
+        return others.get(match[0]) or _CLASSES.get(match[3], match[0])
+
+    flags = re.match(r"\(\?[imsU]+(?:-[imsU]+)?\)", pattern)
+    converted = _IN_GO.sub(convert, pattern[flags.end() :] if flags else pattern)
+    return "" if flags and _compiles({"pattern": converted}) else converted
 
 
 def _schema_errors(schema: dict[str, Any], values: dict[str, Any]) -> list[Finding]:

@@ -24,6 +24,7 @@ from osbctl.reports.text_report import format_findings
 from osbctl.requests import (
     Command,
     Examples,
+    as_go_compiles,
     build_commands,
     describe_inputs,
     generate_broker_examples,
@@ -161,7 +162,8 @@ def plan_parameters(
         wrong = judge_request(rules, sent.data, update=update, previous=sent_before)
     if schema is not None and all(one.path for one in wrong):  # else the schema may be what the broker cannot apply
         known = {(one.rule, one.path) for one in wrong}
-        wrong += [one for one in request_errors(schema, sent.data) if (one.rule, one.path) not in known]
+        applied = as_go_compiles(schema) if rules else schema
+        wrong += [one for one in request_errors(applied, sent.data) if (one.rule, one.path) not in known]
     if wrong:
         return replace(about, faults=_locate_findings(wrong, sent))
     # The tools of platforms know a service offering by its name, even where its id was asked for.

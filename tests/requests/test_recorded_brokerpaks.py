@@ -1,7 +1,7 @@
 """Recorded answers of cloud-service-broker's own code: does it start, with which catalog, and which requests it takes.
 
-`brokerpaks.jsonl.xz` has those about brokerpaks of other makes, and `templates.json.xz` what it computes from
-templates: commit 759f73e4, built with Go 1.26.4, with stand-ins for downloads and for `tofu`.
+`brokerpaks.jsonl.xz` has those about brokerpaks of other makes, `templates.json.xz` what it computes from
+templates, and `constraints.json.xz` which values it takes: commit 759f73e4, built with Go 1.26.4, with stand-ins for downloads and for `tofu`.
 """
 
 import gzip
@@ -19,7 +19,9 @@ from osbctl.commands.params import plan_parameters
 from osbctl.errors import OsbctlError
 from osbctl.findings import DocumentError, Severity
 from osbctl.platforms.tools import Purpose
+from osbctl.requests import judge_request
 from osbctl.sources.document import Document
+from osbctl.sources.folder.brokerpak_requests import RequestRules
 from osbctl.sources.folder.hil import Unknown, as_variable, is_template, parse_template
 from osbctl.sources.read import read_source
 from osbctl.sources.variables import Variable
@@ -109,6 +111,15 @@ def test_templates() -> None:
             except ValueError:
                 found = None
             assert found == value or (value is not None and isinstance(found, Unknown))
+
+
+def test_constraints() -> None:
+    with lzma.open(Path(__file__).with_name("constraints.json.xz"), "rt", encoding="utf-8") as file:
+        recorded = json.load(file)
+    for constraints, value, accepted in recorded:
+        with case(constraints, value):
+            inputs = {"val": {"constraints": constraints}, "other": {"type": "integer"}}
+            assert bool(judge_request(RequestRules(inputs), {"val": value})) is not accepted
 
 
 def check_rows(tried: list[dict[str, Any]], tmp_path: Path) -> None:

@@ -168,6 +168,8 @@ class JsonDecoder:
         found = JSON_TYPES.get(type(value))
         if found == kind or (kind, found) in (("bool", "boolean"), ("int", "integer"), ("number", "integer")):
             return value
+        if kind == "int" and isinstance(value, float) and value.is_integer() and isinstance(path[0], int):
+            return int(value)  # an operator's list is written anew before, with 5 for 5.0
         self._fail(path, f"json: cannot unmarshal {found} into a field that is {_describe(kind)}")
         return None
 

@@ -174,6 +174,8 @@ class _GoBuilder(Builder):
             self._report_key(event, {})
             self._mask_unread()
             raise fault_error(self.faults, self._lines)
+        if scalar.tag == "unknown" and getattr(event, "tag", None) != _MERGE_TAG:
+            self._report("syntax", "{}", event.start_mark.index, quoted=scalar.value)
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
         self._check_duplicate(key, event, key_offsets)

@@ -209,7 +209,7 @@ bind:
 FIELDS_OF_A_PLAN = """\
 GSB_COMPATIBILITY_ENABLE_BETA_SERVICES=true
 GSB_SERVICE_ACME_CACHE_PLANS='[{"name":"tiny","id":"7400cd8f-5f98-4457-8de0-03232ec12f62","ID":"7400cd8f-5f98-4457-8de0-03232ec12f63",
-"Description": "Big.", "free": true, "Bindable": false, "plan_updateable": true, "maximum_polling_duration": 60, "costs": 1,
+"Description": "Big.", "free": true, "Bindable": false, "plan_updateable": true, "maximum_polling_duration": 60.0, "costs": 1,
 "service_properties": {"x": 1}, "maintenance_info": {"version": "1"},
 "metaData": {"displayName": "B", "bullets": [], "costs": [{"Amount": {"usd": 1, "eur": null}}, null, {"unit": "M", "more": 1}],
   "other": {"x": null}, "Costs": null, "bullets": ["a", null]},

@@ -75,7 +75,7 @@ def test_what_does_not_fit(text: str, words: str) -> None:
 
 @each("text, rule", [
     ("a: 1\na: 2", "duplicate-key"), ("5: 1\n'5': 2", "duplicate-key"), ("? [a]\n: 1", "key-not-string"), ("5", "not-an-object"),
-    ("a: *b", "syntax"), ("# x\n\n%YAML 1.2\n---\na: 1", "syntax"), ('a: "b\\/c"', "syntax"),
+    ("a: *b", "syntax"), ("# x\n\n%YAML 1.2\n---\na: 1", "syntax"), ('a: "b\\/c"', "syntax"), ("map: {!!int 5.0: a}", "syntax"),
 ])  # fmt: skip
 def test_what_cannot_be_read(text: str, rule: str) -> None:
     with pytest.raises(DocumentError) as error:
