@@ -31,6 +31,8 @@ def test_long_patterns_cost_little(piece: str) -> None:
 
 
 CHAIN = {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(60)}
+DRAFT_06 = "http://json-schema.org/draft-06/schema#"
+UNCLOSED = {"patternProperties": {"(": {}}}
 BROKEN = {"$ref": "#/definitions/none"}
 """Refused where the library comes to it: it stops at the first keyword that `{}` does not meet."""
 
@@ -64,6 +66,17 @@ BROKEN = {"$ref": "#/definitions/none"}
     ("accepts", {"disallow": "string", "type": "string", **BROKEN}),
     ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "disallow": "string"}),
     ("unclear", {"$ref": "?x"}),
+    # What stops the library depends on the draft, which it takes from the schema around.
+    ("accepts", {"$schema": DRAFT_06, "const": 1, **UNCLOSED}),
+    ("refuses", {"$schema": DRAFT_06, "not": {"const": 1}, **UNCLOSED}),
+    ("refuses", {"const": 1, **UNCLOSED}),
+    ("unclear", {"$schema": DRAFT_06, "anyOf": [{"$schema": DRAFT_04, "const": 1}], **UNCLOSED}),
+    ("unclear", {"$schema": "http://json-schema.org/draft-03/schema#", "required": ["a"], **UNCLOSED}),
+    ("accepts", {"$schema": "http://json-schema.org/draft-03/schema#", "not": {"$schema": "http://e.com/x"}}),
+    ("accepts", {"type": ["object"], "additionalProperties": False, "required": ["a"], **UNCLOSED}),
+    # It does not load what is in `not`.
+    ("unclear", {"not": {"extends": {"$ref": "#"}}}),
+    ("unclear", {"not": {"id": "x", "allOf": [{"$ref": "#"}]}}),
     # Ruby repeats anchors, and has few look-behinds.
     ("accepts", {"patternProperties": {"(?<=ab)c": {}}}),
     *(("unclear", {"patternProperties": {pattern: {}}}) for pattern in ("a^*", "\\b+", "(?<!(a))b", "(?<=(?=a))b")),

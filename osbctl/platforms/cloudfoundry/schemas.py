@@ -139,7 +139,13 @@ _DRAFT = re.compile(
     r"http://(?:[^/?#]*@)?json-schema\.org(?::[^:@/?#]*)?/draft-0([12346])/(?:hyper-)?schema(?:[?#].*)?", re.DOTALL
 )
 
+_OLDER = ("1", "2", "3")
+_OTHER_IN_OLDER = {"$ref", "allOf", "anyOf", "oneOf", "disallow"}
+_OTHER_IN_OTHERS = {*_OTHER_IN_OLDER, "properties", "patternProperties", "not", "required", "minProperties", "const"}
+
 _MOVED_BASE = "id moves the base of references"
+_EXTENDS = "extends is a keyword of draft-03"
+_OTHER_PATTERN = "Ruby may read the pattern in another way"
 _GROUPS = ("definitions", "properties", "patternProperties", "allOf", "anyOf", "oneOf")
 _HOLDERS = (("additionalProperties", "additionalItems", "items", "not"), (*_GROUPS, "dependencies"))
 """Keywords of draft-04 with a schema, and those with several."""
@@ -200,7 +206,10 @@ def find_library_refusal(schema: dict[str, Any], loaded_ids: set[str]) -> Refusa
             _check_draft(value, path)
             _check_reference(value, path, loaded_ids)
         _check_predictable(loaded, is_base_certain)
-        _Evaluation(schema).accepts_empty_object(schema, ())
+        if _draft_number(schema) not in _OLDER:
+            _Evaluation(schema).accepts_empty_object(schema, ())
+        elif not all(map(_is_shared_pattern, schema.get("patternProperties", ()))):
+            raise UnclearSchemaError(("patternProperties",), _OTHER_PATTERN)
     except _RefusedError as refused:
         return refused.refusal
     return None
@@ -251,10 +260,15 @@ def _check_predictable(loaded: list[tuple[JsonPath, dict[str, Any]]], is_base_ce
         raise UnclearSchemaError(("id",), _MOVED_BASE)
     for path, schema in loaded:
         if "extends" in schema:
-            raise UnclearSchemaError((*path, "extends"), "extends is a keyword of draft-03")
-        draft = _DRAFT.fullmatch(schema.get("$schema") or "")
-        if draft and draft[1] in "123" and not {"$ref", "allOf", "anyOf", "oneOf", "disallow"}.isdisjoint(schema):
+            raise UnclearSchemaError((*path, "extends"), _EXTENDS)
+        if _draft_number(schema) in _OLDER and not _OTHER_IN_OLDER.isdisjoint(schema):
             raise UnclearSchemaError((*path, "$schema"), "drafts before draft-04 are read by rules of their own")
+
+
+def _draft_number(schema: dict[str, Any]) -> str:
+    """The number of the draft that a schema names; empty if it names none."""
+    draft = _DRAFT.fullmatch(schema.get("$schema") or "")
+    return draft[1] if draft else ""
 
 
 class _Evaluation:
@@ -265,6 +279,7 @@ class _Evaluation:
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._root = root
+        self._draft = _draft_number(root)
         self._running: set[JsonPath] = set()
         self._known: dict[JsonPath, bool] = {}
 
@@ -275,6 +290,8 @@ class _Evaluation:
         if path not in self._known:
             self._running.add(path)
             _check_draft(schema, path)
+            if _draft_number(schema) not in ("", self._draft) and not _OTHER_IN_OTHERS.isdisjoint(schema):
+                raise UnclearSchemaError((*path, "$schema"), "it is of another draft than the schema around it")
             self._known[path] = all(self._keyword_accepts(keyword, schema, (*path, keyword)) for keyword in schema)
             self._running.discard(path)
         return self._known[path]
@@ -288,20 +305,29 @@ class _Evaluation:
                 # Only `anyOf` ends early, at the first schema that holds.
                 return any(fits) if keyword == "anyOf" else sum(list(fits)) == (1 if keyword == "oneOf" else len(value))
             case "not":
-                return not self.accepts_empty_object(value, path)
+                return self._not_accepts(value, path)
             case "$ref":
                 return self._reference_accepts(value, path)
             case "patternProperties" | "additionalProperties":
-                _check_patterns(schema.get("patternProperties", {}), path[:-1])
+                # Additional properties are looked for beside a single type alone.
+                if keyword == "patternProperties" or schema.get("type", "object") == "object":
+                    _check_patterns(schema.get("patternProperties", {}), path[:-1])
             case "type" | "disallow":  # Since draft-04, `disallow` checks `type` once more.
                 return "object" in schema.get("type", "object")
             case "enum":
                 return {} in value
-            case "required":
-                return False
-            case "minProperties":
+            case "const":
+                return self._draft != "6" or value == {}
+            case "required" | "minProperties":
                 return bool(value == 0)
         return True
+
+    def _not_accepts(self, schema: dict[str, Any], path: JsonPath) -> bool:
+        """Return whether `{}` is not valid under a schema, which the library has not loaded."""
+        keywords = {key for _, inner in _schemas_inside(schema, (), *_HOLDERS) for key in inner}
+        if "extends" in keywords or {"id", "$ref"} <= keywords:
+            raise UnclearSchemaError(path, _MOVED_BASE if "id" in keywords else _EXTENDS)
+        return not self.accepts_empty_object(schema, path)
 
     def _reference_accepts(self, reference: Any, path: JsonPath) -> bool:
         if not isinstance(reference, str):
@@ -330,8 +356,12 @@ def _check_patterns(pattern_properties: dict[str, Any], path: JsonPath) -> None:
         pattern_path = (*path, "patternProperties", pattern)
         if _BROKEN.match(fault):
             raise _RefusedError("pattern", pattern_path, "…", f"correct the pattern: {fault}")
-        if fault or not _SHARED_PATTERN.fullmatch(pattern):
-            raise UnclearSchemaError(pattern_path, "Ruby may read the pattern in another way")
+        if not _is_shared_pattern(pattern):
+            raise UnclearSchemaError(pattern_path, _OTHER_PATTERN)
+
+
+def _is_shared_pattern(pattern: str) -> bool:
+    return not _pattern_error(pattern) and _SHARED_PATTERN.fullmatch(pattern) is not None
 
 
 def _pattern_error(pattern: str) -> str:
