@@ -232,8 +232,7 @@ def _schemas_inside(
 
 def _check_draft(schema: dict[str, Any], path: JsonPath) -> None:
     """Refuse a `$schema` that is no draft which the library knows."""
-    dialect = schema.get("$schema")
-    if dialect is not None and not (isinstance(dialect, str) and _DRAFT.fullmatch(dialect)):
+    if schema.get("$schema") is not None and not _draft_number(schema):
         hint = find_older_draft(schema).hint
         raise _RefusedError("dialect", (*path, "$schema"), "Custom meta schemas are not supported.", hint)
 
@@ -266,8 +265,9 @@ def _check_predictable(loaded: list[tuple[JsonPath, dict[str, Any]]], is_base_ce
 
 
 def _draft_number(schema: dict[str, Any]) -> str:
-    """The number of the draft that a schema names; empty if it names none."""
-    draft = _DRAFT.fullmatch(schema.get("$schema") or "")
+    """The number of the draft that a schema names; empty if it names none that the library knows."""
+    dialect = schema.get("$schema")
+    draft = _DRAFT.fullmatch(dialect) if isinstance(dialect, str) else None
     return draft[1] if draft else ""
 
 
