@@ -82,6 +82,7 @@ class _Parser:
     def _parse_text(self, end: str) -> Node:
         """Parse up to the character `end`."""
         parts: list[Any] = []
+        escapes = _ESCAPES if end else {"$$": "$"}
         while self._text[self._at : self._at + 1] != end:
             two = self._text[self._at : self._at + 2]
             if two == "${":
@@ -89,12 +90,14 @@ class _Parser:
                 self.has_expressions = True
                 parts.append(self._parse_expression())
                 self._expect("}")
-            elif not two or (end and two[0] == "\\" and two not in _ESCAPES):
+            elif two in escapes:
+                parts.append(escapes[two])
+                self._at += 2
+            elif not two or (end and two[0] == "\\"):
                 raise NotTemplateError
             else:
-                is_escape = two == "$$" or (end and two in _ESCAPES)
-                parts.append(_ESCAPES[two] if is_escape else two[0])
-                self._at += 2 if is_escape else 1
+                parts.append(two[0])
+                self._at += 1
         self._at += len(end)
         return partial(_join, parts)
 
@@ -252,14 +255,21 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def _type_of_operands(sign: str, kinds: list[str]) -> str:
+    """The type that both operands are converted to."""
+    if sign in ("&&", "||"):
+        return "bool"
+    usual = "float" if "float" in kinds else "int"
+    kind = kinds[0] if sign in ("==", "!=") else usual
+    if kind in ("list", "map") or (kind, sign) == ("float", "%"):
+        _fail(f"{sign} does not apply to a {kind}")
+    return kind
+
+
 def _operate(sign: str, left: Node, right: Node, variables: Mapping[str, Any]) -> Any:
     values = [left(variables), right(variables)]
     kinds = [kind_of(value) for value in values]
-    kind = "bool" if sign in ("&&", "||") else kinds[0] if sign in ("==", "!=") else "int"
-    if kind == "int" and sign not in ("==", "!=") and "float" in kinds:
-        kind = "float"
-    if kind in ("list", "map") or (kind, sign) == ("float", "%"):
-        _fail(f"{sign} does not apply to a {kind}")
+    kind = _type_of_operands(sign, kinds)
     if "" not in kinds:
         values = [_convert(value, kind) for value in values]
     if any(isinstance(value, Unknown) for value in values):
@@ -284,11 +294,15 @@ def _look_up(name: str, variables: Mapping[str, Any]) -> Any:
     return variables[name] if name in variables else _fail(f"unknown variable accessed: {name}")
 
 
+_TYPES_OF_KEYS = {"list": "int", "map": "string", "": "any"}
+
+
 def _index(name: str, key: Node, variables: Mapping[str, Any]) -> Any:
     target = _look_up(name, variables)
-    if (kind := kind_of(target)) not in ("list", "map", ""):
+    kind = kind_of(target)
+    if kind not in _TYPES_OF_KEYS:
         _fail(f"{name} is a {kind}, which has no parts")
-    place = _convert(key(variables), "int" if kind == "list" else "string") if kind else Unknown()
+    place = _convert(key(variables), _TYPES_OF_KEYS[kind])
     if isinstance(target, Unknown) or isinstance(place, Unknown):
         return Unknown()
     if len({kind_of(item) for item in (target.values() if kind == "map" else target)}) > 1:
