@@ -236,7 +236,7 @@ def as_go_compiles(schema: Any) -> Any:
     if isinstance(made.get("pattern"), str):
         made["pattern"] = _as_javascript(made["pattern"])
     name, parts = made.get("format"), made.get("allOf", [])
-    if isinstance(name, str) and name in (*_FORMATS, *_FORMATS_OF_GO) and isinstance(parts, list):
+    if name in (*_FORMATS, *_FORMATS_OF_GO) and isinstance(parts, list):
         made["allOf"] = [*parts, {"not": {"type": "number"}}, _FORMATS_OF_GO.get(name, {"format": name})]
         del made["format"]
     return made

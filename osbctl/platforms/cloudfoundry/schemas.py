@@ -247,10 +247,14 @@ def _check_reference(schema: dict[str, Any], path: JsonPath, loaded_ids: set[str
     document = reference.partition("#")[0]
     if not document or document == DRAFT_4.uri:
         return
-    names = [name.rstrip("#") for name in loaded_ids]
-    if document[0] == "?" or any(document.endswith(name) or name.endswith(document) for name in names):
+    if document[0] == "?" or _may_be_loaded(document, loaded_ids):
         raise UnclearSchemaError((*path, "$ref"), _MOVED_BASE)
     raise _RefusedError("reference", (*path, "$ref"), "No external references are allowed: …", _NO_DOCUMENT)
+
+
+def _may_be_loaded(document: str, loaded_ids: set[str]) -> bool:
+    names = [name.rstrip("#") for name in loaded_ids]
+    return any(document.endswith(name) or name.endswith(document) for name in names)
 
 
 def _check_predictable(loaded: list[tuple[JsonPath, dict[str, Any]]], is_base_certain: bool) -> None:

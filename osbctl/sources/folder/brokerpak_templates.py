@@ -45,17 +45,22 @@ def find_blocks(text: str) -> TemplateBlocks | None:
             return None
         labels = [quoted or bare for quoted, bare in _LABEL.findall(head["labels"])]
         is_block = head["end"] == "{"
-        if not is_block and (labels or _NO_VALUE.match(text, head.end())):
+        if not (_is_whole_block if is_block else _is_argument)(head, labels):
             return None
-        if is_block and head["kind"] in found:
-            if len(labels) != 1:
-                return None
-            found[head["kind"]].add(labels[0])
+        found.setdefault(head["kind"], set()).update(labels)
         end = _skip_value(text, head.end(), ["}"] if is_block else [])
         if end is None or not _END_OF_LINE.match(text, end):
             return None
         at = end
     return TemplateBlocks(frozenset(found["variable"]), frozenset(found["output"]))
+
+
+def _is_whole_block(head: re.Match[str], labels: list[str]) -> bool:
+    return head["kind"] not in ("variable", "output") or len(labels) == 1
+
+
+def _is_argument(head: re.Match[str], labels: list[str]) -> bool:
+    return not labels and not _NO_VALUE.match(head.string, head.end())
 
 
 def _skip_value(text: str, at: int, closing: list[str]) -> int | None:

@@ -138,6 +138,23 @@ def _decode_binary(text: str) -> Scalar:
     return Scalar(decoded, "str", decoded)
 
 
+def _resolve_tag(tag: str, text: str) -> Scalar:
+    """The scalar of a text with this tag; one that yaml.v3 does not know makes a text."""
+    kind = tag.removeprefix("tag:yaml.org,2002:")
+    if kind == "binary":
+        return _decode_binary(text)
+    if kind not in _TAGS:
+        return Scalar(text, "str", text)
+    scalar = resolve_scalar(text)
+    if kind in ("!", scalar.tag) or (kind, scalar.tag) == ("float", "int"):
+        return scalar
+    return Scalar(text, "unknown", f"yaml: cannot decode !!{scalar.tag} `{text[:40]}` as a {tag[:40]}")
+
+
+def _is_merge(event: Any) -> bool:
+    return type(event) is ScalarEvent and (event.implicit[0] or event.tag == _MERGE_TAG)
+
+
 class _GoBuilder(Builder):
     """A builder of scalars with their texts; keys are strings with theirs."""
 
@@ -148,19 +165,10 @@ class _GoBuilder(Builder):
 
     def _build_scalar(self, event: Any) -> Any:
         self._nodes += 1
-        kind = (event.tag or "!").removeprefix("tag:yaml.org,2002:")
         style = (event.style or "").strip("\0")
         if style == '"' and _SLASH.search(self._text, event.start_mark.index, event.end_mark.index):
             self._report("syntax", "found unknown escape character", event.start_mark.index, "write / for \\/")
-        if kind == "binary":
-            scalar = _decode_binary(event.value)
-        elif kind not in _TAGS or (kind == "!" and style):  # a tag that yaml.v3 does not know makes a text
-            scalar = Scalar(event.value, "str", event.value)
-        else:
-            scalar = resolve_scalar(event.value)
-            if kind not in ("!", scalar.tag) and (kind, scalar.tag) != ("float", "int"):
-                message = f"yaml: cannot decode !!{scalar.tag} `{event.value[:40]}` as a {event.tag[:40]}"
-                scalar = Scalar(event.value, "unknown", message)
+        scalar = _resolve_tag("!!str" if style and event.tag in (None, "!") else event.tag or "!", event.value)
         if event.anchor is not None:
             self._anchors[event.anchor] = (scalar, 1)
         return scalar
@@ -179,8 +187,7 @@ class _GoBuilder(Builder):
         key = self._path[-1] = _Key(scalar.text)
         key.scalar = scalar
         self._check_duplicate(key, event, key_offsets)
-        is_merge = type(event) is ScalarEvent and key == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG)
-        return MERGE if is_merge else key
+        return MERGE if key == "<<" and _is_merge(event) else key
 
     def _report_unknown_tag(self, event: Any) -> None:
         """Tags of collections are not looked at."""
