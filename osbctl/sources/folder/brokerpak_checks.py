@@ -87,9 +87,10 @@ class Refusals(list[Finding]):
         self.append(finding._replace(severity=Severity.WARNING, path=()))
 
     def require(self, document: Document, value: Mapping[str, Any], path: JsonPath, *names: str) -> None:
-        """Report the fields of `names` that the object at `path` lacks, or has empty."""
+        """Report the fields of `names` that the object at `path` lacks, or has empty: null is no item of a list."""
         for name in names:
-            if not value.get(name):
+            given = value.get(name)
+            if not given or given == [None] * len(given if isinstance(given, list) else ()):
                 self.build(document, (*path, name), _MISSING.format(name), f"write {name}")
 
     def unique(self, values: Iterable[tuple[Document, JsonPath, Any]]) -> None:

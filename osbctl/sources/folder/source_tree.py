@@ -47,7 +47,7 @@ def is_brokerpak(folder: str, unsaved: Mapping[Path, bytes] = MappingProxyType({
         data = unsaved.get(file.resolve()) or read_bytes(str(file))[0]
     except (OSError, SourceError):
         return False
-    return b"service_definitions" in data
+    return any(word in data for word in (b"service_definitions", b"terraform_binaries", b"packversion"))
 
 
 class FindingCollector(list[Finding]):
