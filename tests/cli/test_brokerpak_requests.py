@@ -115,7 +115,7 @@ def test_what_every_request_is_refused_for(
 def test_a_binding_needs_the_properties_that_it_names(tmp_path: Path) -> None:
     slip = ("bind:\n", "bind:\n  plan_inputs: [{field_name: zone, details: Z.}]\n")
     found = params(pak(tmp_path / "pak", slip), "--for", "bind", "-c", "{}")
-    assert "the plan has no property 'zone'" in found["faults"][0]["message"]
+    assert "'zone': request.plan_properties has no such key" in found["faults"][0]["message"]
     with_zone = pak(tmp_path / "other", slip, ("{cores: 1}", "{cores: 1, zone: a}"))
     assert params(with_zone, "--for", "bind", "-c", "{}")["accepted"]
 

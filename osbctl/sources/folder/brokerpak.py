@@ -4,7 +4,6 @@ A brokerpak is a folder with a `manifest.yml` whose `service_definitions` name t
 the disk, or in a revision of git.
 """
 
-import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -22,6 +21,7 @@ from osbctl.sources.folder.brokerpak_requests import (
     INPUT,
     RequestRules,
     from_plan,
+    inputs_by_name,
     parameter_schema,
     request_constants,
 )
@@ -210,7 +210,7 @@ class _BrokerpakCatalog:
         sources = self._decode_variable(SOURCES, SOURCES_TYPE)
         for name, source in sources.items():
             is_named = checks.is_name(name)
-            if not (is_named and source and source.get("uri") and _is_json(source.get("config") or "")):
+            if not (is_named and source and source.get("uri") and checks.is_json(source.get("config") or "")):
                 message = f"brokerpak config was invalid: {SOURCES}: {name} needs a uri, and JSON as config"
                 message += "" if is_named else ", and a name of letters, digits, hyphens and dots"
                 self.refusals.start(self._manifest, (), message, 'write "config": "{}"')
@@ -282,7 +282,7 @@ class _BrokerpakCatalog:
         """The part that the rules of both actions have in common."""
         settings = definition.data.get(action) or {}
         return RequestRules(
-            inputs=_inputs(settings),
+            inputs=inputs_by_name(settings),
             computed=tuple(one for one, _ in objects_in_list(settings, "computed_inputs")),
             constants=request_constants(bind=action == "bind"),
             checks_names=not self.settings.is_on(UNCHECKED_NAMES),
@@ -353,7 +353,7 @@ class _BrokerpakCatalog:
     def _build_parameter_schema(self, definition: Document, action: str) -> dict[str, Any]:
         """The schema of an action's parameters with its origins, without values that cannot be written as JSON."""
         settings = definition.data.get(action) or {}
-        schema = parameter_schema(_inputs(settings))
+        schema = parameter_schema(inputs_by_name(settings))
         for user_input, path in objects_in_list(settings, "user_inputs", (action,)):
             name = user_input.get("field_name") or ""
             self.document.set_key_origin(schema["properties"], name, (definition, path))
@@ -438,20 +438,3 @@ class _BrokerpakCatalog:
                 self.left_out[str(service.get("name"))] = tag
                 return False
         return True
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _inputs(settings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """The inputs by name: of two the last, which is required if one of them is."""
-    inputs: dict[str, Mapping[str, Any]] = {}
-    for one, _ in objects_in_list(settings, "user_inputs"):
-        name = one.get("field_name") or ""
-        inputs[name] = one | ({"required": True} if inputs.get(name, {}).get("required") else {})
-    return inputs

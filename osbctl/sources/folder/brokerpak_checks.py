@@ -5,6 +5,7 @@ internal/brokerpak/manifest/parser.go, pkg/providers/tf/definition.go, pkg/broke
 pkg/varcontext/builder.go (fields and `Validate`) and pkg/validation/struct_validator.go (patterns).
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -324,6 +325,15 @@ def required_plan_inputs(definition: Document) -> Iterator[str]:
 def is_name(text: str) -> bool:
     """Return whether cloud-service-broker takes a text for a name."""
     return bool(_NAME.fullmatch(text))
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def is_uuid(text: str) -> bool:
