@@ -17,7 +17,7 @@ _END_OF_LINE = re.compile(r"(?:[ \t]|/\*.*?\*/)*(?:\r?\n|#|//|\Z)", re.DOTALL)
 _INSIDE = re.compile(
     # What is not closed goes on to the end: it is not looked for again.
     r"#[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z)|<<-?(?P<end>[A-Za-z_][\w-]*)\r?\n.*?(?:^[ \t]*(?P=end)[ \t]*$|\Z)"
-    r"|(?P<bracket>[][(){}\"])|[^][(){}\"#/<\n]+|.",
+    r"|(?P<bracket>[][(){}\";'`@^\\])|[^][(){}\";'`@^\\#/<\n]+|.",
     re.DOTALL | re.MULTILINE,
 )
 _QUOTED = re.compile(r'(?:[^"\\\n$%]+|\\.|\$\$\{|%%\{|[$%](?!\{))*("|[$%]\{|)')
