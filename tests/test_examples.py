@@ -121,7 +121,8 @@ def snapshot(rules: list[str]) -> Iterator[str]:
             found = broken_rules(judgement)
             assert (rule in found) is breaks, rule
             if breaks and rule in CHECKS and RULES[rule].bad:
-                assert {one for one in found if one == rule or not RULES[one].refusing} == {rule}
+                others = {one for one in found - {rule} if not RULES[one].refusing}
+                assert others <= {"field-too-new"}, rule  # of a field that is newer than OSB 2.14
             text = render(Report([judgement], lambda: RULES, FailOn.ERROR, "", False), Format.TEXT)
             yield f"=== {heading} {rule}\n{text}"
 

@@ -83,7 +83,7 @@ def test_cloud_foundry_says_of_mutations_and_single_rules_what_was_recorded() ->
     assert count["unclear"] <= 1
     assert count["mutated"] >= 2_400 // SHARE
     assert count["probe"] >= 342 - 24 - 1 - 5  # of three, the null is not what was recorded: the database refuses it
-    assert count["stored"] <= 40
+    assert count["stored"] <= 41  # the validator takes them, and the database does not
     assert (count["unreadable"], count["too deep"]) == (24, 1)
 
 
