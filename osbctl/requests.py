@@ -183,13 +183,14 @@ def _origin(rules: RequestRules, name: str, previous: Mapping[str, Any] | None) 
 
 def _schema_fault(schema: Mapping[str, Any]) -> str:
     """The reason why the broker cannot apply its schema. Empty if it can."""
+    is_compiled = _compiles(schema)  # if not, a part may be faulty alone, or refer to another input
     for name, one in schema["properties"].items():
         if has_no_json(one):
             return f"JSON cannot say the schema of {name}"
         is_valid = is_valid_schema({"type": "object", "properties": {name: _without_patterns(one)}}, DRAFT_4)
         if not is_valid or any(map(_has_crossed_limits, subschemas(one))):
             return f"the schema of {name} is not valid"
-        if not _compiles(one) and not _compiles(schema):  # a reference may lead to another input
+        if not is_compiled and not _compiles(one):
             return f"a pattern of {name} is no regular expression of Go"
     return ""
 

@@ -356,11 +356,11 @@ def _check_patterns(pattern_properties: dict[str, Any], path: JsonPath) -> None:
     Raises UnclearSchemaError, or refuses, for one that Ruby may not, or does not, compile.
     """
     for pattern in pattern_properties:
-        fault = _pattern_error(pattern)
-        pattern_path = (*path, "patternProperties", pattern)
-        if _BROKEN.match(fault):
-            raise _RefusedError("pattern", pattern_path, "…", f"correct the pattern: {fault}")
         if not _is_shared_pattern(pattern):
+            fault = _pattern_error(pattern)
+            pattern_path = (*path, "patternProperties", pattern)
+            if _BROKEN.match(fault):
+                raise _RefusedError("pattern", pattern_path, "…", f"correct the pattern: {fault}")
             raise UnclearSchemaError(pattern_path, _OTHER_PATTERN)
 
 
